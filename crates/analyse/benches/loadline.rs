@@ -1,7 +1,8 @@
-//! Load lines against queues whose line is known, with and without disturbances: bias, coverage, false alarms, power.
+//! Load lines of queues with known line, with and without disturbances: bias, coverage, false alarms, power.
 //!
-//! `cargo bench -p plimsoll-analyse --bench loadline -- [SEEDS] [quick,default,thorough] [MODEL...]` prints the tables of
-//! `docs/loadline.md`. 100 seeds of quick and default take a few minutes. SEEDS is how many, or a range such as 1001..1100.
+//! `cargo bench -p plimsoll-analyse --bench loadline -- [SEEDS] [quick,default,thorough] [MODEL...]` prints the tables
+//! of `docs/loadline.md`. 100 seeds of quick and default take a few minutes. SEEDS is how many, or a range such as
+//! 1001..1100.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -21,7 +22,7 @@ use plimsoll_units::{Iops, Span};
 
 use queue::{Effort, Model, QUEUE, Queue, measured, p99_line, plan};
 
-/// What is measured, with the limit of its objective in milliseconds.
+/// Measured model, with the limit of its objective in milliseconds.
 const MODELS: [(&str, Model, u64); 6] = [
     ("M/M/8", QUEUE, 5),
     ("M/M/1 fast", Model { servers: 1, service: 2.5e-5, ..QUEUE }, 1),
@@ -31,10 +32,10 @@ const MODELS: [(&str, Model, u64); 6] = [
     ("burst", Model { servers: 16, service: 1e-3, limit: Some((6_000.0, 30_000.0)), ..QUEUE }, 20),
 ];
 
-/// A name, and the change of a model.
+/// Name and modification of a model.
 type Disturbance = (&'static str, fn(Model) -> Model);
 
-/// What disturbs it.
+/// All disturbances.
 fn disturbances() -> [Disturbance; 5] {
     [
         ("none", |model| model),
@@ -72,7 +73,7 @@ fn main() {
     print("|-|-|-|-|-|-|-|-|-|-|-|");
     for (name, model, limit_ms) in MODELS.into_iter().filter(|(name, ..)| wanted(name)) {
         for (disturbance, change) in disturbances() {
-            // A burst allowance is one disturbance already.
+            // A burst allowance is itself a disturbance.
             if name == "burst" && disturbance != "none" {
                 continue;
             }
@@ -86,7 +87,7 @@ fn main() {
     }
 }
 
-/// How many from 1 on, or from one to another.
+/// Parses a number of seeds from 1, or a range.
 fn seeds(word: &str) -> RangeInclusive<u64> {
     let number = |text: &str| text.parse().expect("a number of seeds, or a range such as 1001..1100");
     match word.split_once("..") {
@@ -100,7 +101,7 @@ fn print(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// The load whose typical half second keeps the objective, from 1,200 slots.
+/// Load at which the median half second meets the objective, from 1,200 slots.
 fn truth(model: Model, objective: Objective) -> f64 {
     let limit = objective.limit.as_secs_f64();
     let (servers, rate) = (model.servers as f64, 1.0 / model.service);
@@ -109,7 +110,7 @@ fn truth(model: Model, objective: Objective) -> f64 {
         None if model.is_bank => servers * (rate - 100_f64.ln() / limit),
         None => p99_line(model.servers, model.service, limit),
     };
-    // Without its burst: what lasts.
+    // Without its burst: the lasting load.
     let model = Model { limit: model.limit.map(|(rate, _)| (rate, 0.0)), ..model };
     let (mut queue, mut middle) = (Queue::new(model, 999), start);
     for round in 0..3 {
@@ -121,7 +122,7 @@ fn truth(model: Model, objective: Objective) -> f64 {
     middle
 }
 
-/// Slots of half a second at loads around one.
+/// Slots of half a second at loads around `middle`.
 fn around(queue: &mut Queue, middle: f64, passes: u32) -> Vec<LoadSlot> {
     const OFFSETS: [f64; 15] =
         [-0.6, -0.45, -0.3, -0.22, -0.16, -0.11, -0.07, -0.04, -0.02, 0.0, 0.02, 0.04, 0.07, 0.11, 0.16];
@@ -187,12 +188,12 @@ fn scaled(line: Line, factor: f64) -> Line {
     Line { value: line.value * factor, low: line.low * factor, high: line.high * factor }
 }
 
-/// Two single runs differ: their intervals do not meet, and 5 % lie between the values.
+/// True if two single runs differ: disjoint intervals, and values at least 5 % apart.
 fn differ(a: Line, b: Line) -> bool {
     (a.high < b.low || b.high < a.low) && (b.value / a.value).ln().abs() > 1.05_f64.ln()
 }
 
-/// Three runs on each side differ (Welch on logarithms, with floors).
+/// True if three runs on each side differ (Welch on logarithms, with floors).
 fn differ_on_average(a: &[Line], b: &[Line]) -> bool {
     let logs = |side: &[Line]| side.iter().map(|line| line.value.ln()).collect::<Vec<f64>>();
     let mean = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;

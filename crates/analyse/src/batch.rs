@@ -1,12 +1,12 @@
-//! Slices condensed to what the statistics ask of them, and joined into batches of equal length.
+//! Slices reduced to sums, and grouped into batches of equal length.
 //!
-//! Knows nothing about streams and kinds: all operations of a slice are taken together.
+//! All operations of a slice are combined, regardless of stream and kind.
 
 use std::ops::Range;
 
 use plimsoll_record::{Bins, Slice};
 
-/// What completed in a stretch of time, in sums.
+/// Sums over an interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     pub(crate) seconds: f64,
@@ -16,17 +16,17 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Operations per second; zero for no time.
+    /// Operations per second; zero for an empty interval.
     pub(crate) fn iops(&self) -> f64 {
         if self.seconds > 0.0 { self.operations / self.seconds } else { 0.0 }
     }
 
-    /// Bytes per second; zero for no time.
+    /// Bytes per second; zero for an empty interval.
     pub(crate) fn bytes_per_second(&self) -> f64 {
         if self.seconds > 0.0 { self.bytes / self.seconds } else { 0.0 }
     }
 
-    /// Mean response time; zero when nothing completed.
+    /// Mean response time in nanoseconds; zero without operations.
     pub(crate) fn mean_ns(&self) -> f64 {
         if self.operations > 0.0 { self.response_ns / self.operations } else { 0.0 }
     }
@@ -41,14 +41,14 @@ impl Sums {
     }
 }
 
-/// A slice, condensed.
+/// A reduced slice.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Piece {
     pub(crate) sums: Sums,
     pub(crate) response: Bins,
 }
 
-/// Each slice as a piece.
+/// Reduces each slice.
 pub(crate) fn pieces(series: &[Slice]) -> Vec<Piece> {
     let piece = |slice: &Slice| {
         let response = slice.tally.response();
@@ -63,7 +63,7 @@ pub(crate) fn pieces(series: &[Slice]) -> Vec<Piece> {
     series.iter().map(piece).collect()
 }
 
-/// The response times of all pieces together.
+/// Response times of all pieces.
 pub(crate) fn responses(pieces: &[Piece]) -> Bins {
     let mut all = Bins::default();
     for piece in pieces {
@@ -72,18 +72,18 @@ pub(crate) fn responses(pieces: &[Piece]) -> Bins {
     all
 }
 
-/// The sums of `pieces` in `count` batches.
+/// Sums of `pieces` in `count` batches.
 pub(crate) fn gathered(pieces: &[Piece], count: usize) -> Vec<Sums> {
     cuts(pieces.len(), count).map(|range| Sums::of(&pieces[range])).collect()
 }
 
-/// `n` things in `count` runs of as equal a length as can be; in `n` runs when that is fewer.
+/// Divides `n` items into `count` ranges of nearly equal length; into `n` ranges if `count` is larger.
 pub(crate) fn cuts(n: usize, count: usize) -> impl Iterator<Item = Range<usize>> {
     let count = count.min(n);
     (0..count).map(move |i| i * n / count..(i + 1) * n / count)
 }
 
-/// The middle value; the mean of the middle two for an even number; zero for none.
+/// Median; the mean of the middle two for an even number; zero without values.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,8 +1,8 @@
-//! Slots of one load as one run.
+//! Combines the slots of each load into a run.
 //!
-//! Response times are those of all slots together. A quantile has an interval only where it can be honest: slots differ
-//! far more than counting would have it, so either 1,000 operations beyond it in 20 slots, or the scatter of the
-//! quantiles of at least 8 slots with 1,000 operations each.
+//! Response times are those of all slots. Slots differ far more than counting statistics suggest, so a quantile only
+//! has an interval with either 1,000 operations beyond it in 20 slots, or at least 8 slots with 1,000 operations each,
+//! from the scatter of their quantiles.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Estimate, Figures, Measure, Objective, Run, Slice, Steadiness, Tally};
@@ -11,14 +11,14 @@ use plimsoll_units::{Instant, Span};
 use crate::batch::{self, Piece};
 use crate::interval::{self, student};
 
-/// Operations beyond a quantile, and slots, for an interval by batches.
-const LEAST_BEYOND: f64 = 1_000.0;
-const LEAST_BATCHES: usize = 20;
-/// Slots, and operations in each, for an interval by their quantiles.
-const LEAST_SLOTS: usize = 8;
-const LEAST_OPERATIONS: u64 = 1_000;
+/// Minimum operations beyond a quantile, and slots, for an interval by batches.
+const MIN_BEYOND: f64 = 1_000.0;
+const MIN_BATCHES: usize = 20;
+/// Minimum slots, and operations in each, for an interval by the slots' quantiles.
+const MIN_SLOTS: usize = 8;
+const MIN_OPERATIONS: u64 = 1_000;
 
-/// One run for each load, closed loads by depth first, then open loads by rate; without series.
+/// Combines slots into a run for each load, closed loads by depth, then open loads by rate; without series.
 pub fn by_load(runs: &[Run], objective: Option<Objective>) -> Vec<Run> {
     let mut loads: Vec<(Pace, Vec<&Run>)> = Vec::new();
     for run in runs {
@@ -31,7 +31,7 @@ pub fn by_load(runs: &[Run], objective: Option<Objective>) -> Vec<Run> {
     loads.into_iter().map(|(_, slots)| together(&slots, objective)).collect()
 }
 
-/// Where a load stands among others: closed loads by depth, then open loads by rate.
+/// Sort key of a load: closed loads by depth, then open loads by rate.
 pub fn order(pace: Pace) -> f64 {
     match pace {
         Pace::Closed { depth } => f64::from(depth) - 1e18,
@@ -60,7 +60,7 @@ fn together(slots: &[&Run], objective: Option<Objective>) -> Run {
     run
 }
 
-/// The shares of each limit, by operations.
+/// Share of each binding limit, weighted by operations.
 fn bound_by(slots: &[&Run]) -> Vec<(String, f64)> {
     let mut held: Vec<(String, f64)> = Vec::new();
     let all: f64 = slots.iter().map(|slot| slot.total.operations() as f64).sum();
@@ -78,7 +78,7 @@ fn bound_by(slots: &[&Run]) -> Vec<(String, f64)> {
 
 fn figures(slots: &[&Run], objective: Option<Objective>) -> Figures {
     let pieces = batch::pieces(&slices(slots, |_| true));
-    // What drained after the time of a slot is in its response times, but not in its rate.
+    // Operations drained after a slot are in its response times, but not in its rate.
     let in_time: Vec<Piece> = pieces
         .iter()
         .zip(slots)
@@ -104,7 +104,7 @@ fn figures(slots: &[&Run], objective: Option<Objective>) -> Figures {
         objective_ns: objective.and_then(|objective| measured(slots, &objective)),
         objective,
         in_flight: iops.value * mean_ns.value / 1e9,
-        // A stall can make one slot of several look overloaded; half of them cannot be chance.
+        // A stall can make a slot look overloaded, but not half of the slots.
         steadiness: if 2 * overloaded >= slots.len() { Steadiness::Overloaded } else { Steadiness::Steady },
     }
 }
@@ -117,7 +117,7 @@ fn measured(slots: &[&Run], objective: &Objective) -> Option<Estimate> {
     }
 }
 
-/// Each slot as a slice.
+/// Converts each slot to a slice.
 fn slices(slots: &[&Run], wanted: impl Fn(plimsoll_units::Kind) -> bool) -> Vec<Slice> {
     let mut start = Instant::ZERO;
     let slice = |slot: &&Run| {
@@ -132,13 +132,13 @@ fn slices(slots: &[&Run], wanted: impl Fn(plimsoll_units::Kind) -> bool) -> Vec<
 fn quantile(pieces: &[Piece], share: f64) -> Option<Estimate> {
     let all = batch::responses(pieces);
     let beyond = share.min(1.0 - share) * all.count as f64;
-    if beyond >= LEAST_BEYOND && pieces.len() >= LEAST_BATCHES {
+    if beyond >= MIN_BEYOND && pieces.len() >= MIN_BATCHES {
         return interval::Distribution::of(pieces).quantile(share);
     }
     let value = ns(all.quantile(share)?);
     let enough: Vec<&Bins> =
-        pieces.iter().map(|piece| &piece.response).filter(|bins| bins.count >= LEAST_OPERATIONS).collect();
-    if enough.len() < LEAST_SLOTS || share.min(1.0 - share) * (LEAST_OPERATIONS as f64) < 10.0 {
+        pieces.iter().map(|piece| &piece.response).filter(|bins| bins.count >= MIN_OPERATIONS).collect();
+    if enough.len() < MIN_SLOTS || share.min(1.0 - share) * (MIN_OPERATIONS as f64) < 10.0 {
         return Some(Estimate::bare(value));
     }
     let logs: Vec<f64> =

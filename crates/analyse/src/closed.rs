@@ -1,30 +1,29 @@
-//! A closed load on one station that queues and a delay that does not: what it gets, and which station was seen.
+//! A closed load on a queueing station and a delay: prediction and fitting.
 //!
-//! Exact mean value analysis (Reiser and Lavenberg 1980) for one class of customers. Knows nothing about what the station
-//! is: storage, processors or a lock.
+//! Exact mean value analysis (Reiser and Lavenberg 1980) for a single class of customers.
 
 use plimsoll_record::DelayAndQueue;
 use plimsoll_units::Span;
 
-/// Places at which the share of the station is tried before the best of them is searched more closely.
+/// Number of grid points for the station's share, before the refinement around the best.
 const TRIED: u32 = 200;
-/// Times that the interval around it is narrowed.
+/// Iterations of the refinement.
 const NARROWED: u32 = 60;
 
-/// Executions per second of `sessions` sessions that ask again as soon as they are answered: each needs `demand` of a
-/// station that serves one at a time, and `delay` of everything else.
+/// Throughput per second of `sessions` sessions without think time: each execution needs `demand` of a station with a
+/// single server, and `delay` elsewhere.
 pub fn predict(demand: Span, delay: Span, sessions: u32) -> f64 {
     throughput(demand.as_secs_f64(), delay.as_secs_f64(), sessions)
 }
 
-/// Sessions from which on more of them mostly wait: where the line of no waiting meets the most that the station gives.
+/// Number of sessions beyond which most of their time is waiting: the intersection of the asymptotes of throughput.
 pub fn saturation(fitted: &DelayAndQueue) -> f64 {
     let demand = fitted.demand.as_secs_f64();
     if demand > 0.0 { (demand + fitted.delay.as_secs_f64()) / demand } else { f64::INFINITY }
 }
 
-/// The demand and the delay whose predictions are nearest to the seen `(sessions, executions per second)`: least squares of
-/// the relative errors. None for fewer than two different numbers of sessions, or figures that are not above zero.
+/// Fits demand and delay to measured `(sessions, executions per second)` by least squares of the relative errors.
+/// `None` for fewer than two different numbers of sessions, or for rates that are not positive.
 pub fn fit(points: &[(u32, f64)]) -> Option<DelayAndQueue> {
     let first = points.first()?.0;
     let usable = points.iter().all(|(sessions, rate)| *sessions > 0 && rate.is_finite() && *rate > 0.0);
@@ -49,7 +48,7 @@ pub fn fit(points: &[(u32, f64)]) -> Option<DelayAndQueue> {
 fn throughput(demand: f64, delay: f64, sessions: u32) -> f64 {
     let (mut queued, mut rate) = (0.0, 0.0);
     for present in 1..=sessions {
-        // Who arrives finds what is there on average with one session less.
+        // Arrival theorem: an arrival sees the mean queue of the system with one customer less.
         let response = demand * (1.0 + queued);
         rate = f64::from(present) / (delay + response).max(f64::MIN_POSITIVE);
         queued = rate * response;
@@ -57,8 +56,8 @@ fn throughput(demand: f64, delay: f64, sessions: u32) -> f64 {
     rate
 }
 
-/// Seconds that one execution takes alone where the station has this share of it. Predictions are in inverse proportion to
-/// it, so the best one for a share needs no search.
+/// Duration of a single execution in seconds, for a station with this share of it. Predicted rates are inversely
+/// proportional to it, so the best value for a share is found directly.
 fn alone(share: f64, points: &[(u32, f64)]) -> f64 {
     let ratios = points.iter().map(|(sessions, rate)| throughput(share, 1.0 - share, *sessions) / rate);
     let (sum, squares) = ratios.fold((0.0, 0.0), |(sum, squares), ratio| (sum + ratio, squares + ratio * ratio));
@@ -75,7 +74,7 @@ fn misfit(share: f64, points: &[(u32, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Statements per minute of a full scan on a disk of Azure in 2014, by how many ran at once.
+    /// Statements per minute of a full scan on a disk of Azure in 2014, by concurrency.
     const PUBLISHED: [(u32, f64); 8] =
         [(1, 4.5), (2, 8.6), (3, 11.8), (4, 13.6), (5, 15.2), (6, 16.0), (9, 18.0), (12, 17.1)];
 
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_article_is_predicted_by_a_delay_and_a_queue() {
+    fn article_is_predicted_by_delay_and_queue() {
         let (demand, delay) = (Span::from_millis(3_480), Span::from_millis(9_880));
         let expected = [4.49, 8.41, 11.61, 14.00, 15.58, 16.49, 17.21, 17.24];
         let mut worst = 0.0_f64;
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fit_finds_the_articles_station() {
+    fn fit_recovers_the_parameters_of_the_article() {
         let fitted = fit(&per_second()).expect("eight points");
         let (demand, delay) = (fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64());
         assert!((demand - 3.48).abs() < 0.07 && (delay - 9.88).abs() < 0.25, "{fitted:?}");
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_predicted_is_fitted_exactly() {
+    fn predicted_points_are_fitted_exactly() {
         for (demand, delay) in [(3.48, 9.88), (1.0, 0.0), (0.001, 2.0), (0.5, 0.5)] {
             let points: Vec<(u32, f64)> = [1, 2, 5, 12, 40].map(|n| (n, throughput(demand, delay, n))).into();
             let fitted = fit(&points).expect("five points");
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_not_fitted() {
+    fn insufficient_points_are_not_fitted() {
         for points in
             [vec![], vec![(4, 1.0)], vec![(4, 1.0), (4, 1.1)], vec![(1, 1.0), (2, 0.0)], vec![(0, 1.0), (2, 1.0)]]
         {

@@ -1,10 +1,10 @@
-//! Whether two curves differ, by how much, and what else was not the same about them.
+//! Comparison of two curves: significance and size of differences, and differing conditions.
 //!
-//! Knows nothing about why. Runs are matched by what was offered, never by what was achieved. Two guards keep noise
-//! from becoming news. Between runs that follow each other, storage and host change by more than the intervals within
-//! each run know, so a change has to pass a noise floor besides excluding 1: 5 % for rates, 10 % for response times,
-//! and more where repetitions of one load show more. And with many numbers compared, one will stand out by chance: the
-//! intervals are widened for their number (Bonferroni), and the verdict on the whole asks for two that agree.
+//! Runs are matched by offered load, never by achieved load. Two guards prevent false alarms. Consecutive runs differ
+//! by more than the intervals within each run show, so a change must exceed a noise floor in addition to an interval
+//! that excludes 1: 5 % for rates, 10 % for response times, and more if repetitions of a load scatter more. Because
+//! many values are compared, the intervals are widened for their number (Bonferroni), and the overall verdict needs two
+//! consistent changes.
 
 mod change;
 mod conditions;
@@ -19,65 +19,66 @@ use change::{Pair, Paired, judged};
 pub use conditions::different_load;
 pub use lines::{History, LineComparison, Method, compare_interleaved, compare_lines};
 
-/// The most IOPS of two curves that differ by this factor, clearly, need no second witness.
+/// Ratio of the highest IOPS that needs no second significant change.
 const DECISIVE: f64 = 1.25;
 
-/// Which number of the two curves is compared. More is better of the rates, less of the response times.
+/// Compared quantity. Higher is better for rates, lower for response times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// The highest operations per second of any run.
+    /// Highest operations per second of all runs.
     MostIops,
     /// Operations per second at the load line.
     LoadLine,
-    /// Operations per second at one offered load.
+    /// Operations per second at an offered load.
     Iops,
-    /// Mean response time in nanoseconds at one offered load.
+    /// Mean response time in nanoseconds at an offered load.
     Mean,
-    /// 99th percentile of the response time in nanoseconds at one offered load.
+    /// 99th percentile of the response time in nanoseconds at an offered load.
     P99,
 }
 
-/// What a comparison came to.
+/// Verdict of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict", content = "reason")]
 pub enum Verdict {
-    /// Nothing that could not be noise.
+    /// No significant change.
     NoRealChange,
     /// The second is better.
     Better,
     /// The second is worse.
     Worse,
-    /// Some loads are better and some are worse.
+    /// Better for some loads and worse for others.
     Mixed,
-    /// The two cannot be compared, and why.
+    /// Not comparable, with the reason.
     NotComparable(String),
 }
 
-/// One number of both curves.
+/// A quantity of both curves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// Which number.
+    /// Quantity.
     pub quantity: Quantity,
-    /// The offered load of the first curve's run, when it is a number of one load.
+    /// Offered load of the first curve's run, for a quantity of a single load.
     pub offered: Option<Pace>,
-    /// The first curve's value.
+    /// Value of the first curve.
     pub a: f64,
-    /// The second curve's value.
+    /// Value of the second curve.
     pub b: f64,
-    /// `b / a`, its interval widened for the number of changes in the comparison; absent when a side has none.
+    /// `b / a`, with an interval widened for the number of changes in the comparison; absent if a value has no
+    /// interval.
     pub ratio: Estimate,
-    /// The least relative change that counts as real: what runs that follow each other may differ by.
+    /// Smallest relative change that counts as real, because of differences between consecutive runs.
     pub floor: f64,
-    /// What it came to.
+    /// Verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// A condition that was not the same.
+/// A differing condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Which condition.
+    /// Condition.
     pub what: String,
     /// In the first curve.
     pub a: String,
@@ -85,32 +86,32 @@ pub struct Difference {
     pub b: String,
 }
 
-/// Two curves, or several on each side.
+/// Comparison of two curves, or of several per side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The objective under which the load lines are compared; absent where no run has one.
+    /// Objective of the compared load lines; absent if no run has an objective.
     pub objective: Option<Objective>,
-    /// Scatter between earlier runs of the subject that was taken into account.
+    /// Scatter between earlier runs of the target, if used.
     pub history: Option<History>,
-    /// What was not the same.
+    /// Differing conditions.
     pub conditions: Vec<Difference>,
-    /// The load lines, where slots gave both an interval: these decide.
+    /// Load lines, if slots gave both an interval; they decide the verdict.
     pub line: Option<LineComparison>,
-    /// The numbers of the curves as wholes.
+    /// Quantities of the whole curves.
     pub overall: Vec<Change>,
-    /// The numbers at equal offered loads.
+    /// Quantities at equal offered loads.
     pub points: Vec<Change>,
-    /// What all of it came to.
+    /// Overall verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
 /// Compares `b` with `a`.
 ///
-/// The overall numbers are the most operations per second, the load line (both under the objective of `a`, or the one
-/// chosen from its lightest load) and the mean response time at depth 1. The verdict on the whole is a change when two
-/// neighbouring loads say the same, or the load line and any load, or the most is another by a quarter; or what there is, when only one load or none was
-/// offered to both. A single number that stands out may be chance, and does not turn it.
+/// Overall quantities are the highest operations per second, the load line (both under the objective of `a`, or the
+/// objective chosen from its lightest load) and the mean response time at depth 1. The overall verdict is a change if
+/// two neighbouring loads agree, or the load line and any load, or if the highest rate differs by 25 %; with at most
+/// one common load, the available changes decide. A single significant value may be chance and has no effect.
 pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     let paired = Paired::of(&a.runs, &b.runs);
     let mut overall: Vec<Pair> = paired.most_iops().into_iter().collect();
@@ -128,11 +129,11 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     Comparison { objective, history: None, conditions, line: None, overall, points, verdict }
 }
 
-/// Compares the runs `b` with the runs `a`, each side at least one, by their load lines.
+/// Compares the runs `b` with the runs `a` by their load lines; each side has at least one.
 ///
-/// Runs without slots (of loads that the user named) are compared in pairs, by [`compare`]. Different loads and runs
-/// that did not end by themselves are not compared. `history` is the scatter between earlier runs of the subject, which
-/// counts where each side is one run.
+/// Runs without slots (of loads given by the user) are compared pairwise by [`compare`]. Runs with different loads, or
+/// that were interrupted, are not compared. `history` is the scatter between earlier runs of the target, used for a
+/// single run per side.
 pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<History>) -> Comparison {
     let (first, second) = (&a[0], &b[0]);
     let (numbers, verdict, line) = match obstacle(a, b) {
@@ -160,7 +161,7 @@ pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<History>) -> Comp
     }
 }
 
-/// Why these runs cannot be compared at all.
+/// Reason why these runs are not comparable.
 fn obstacle(a: &[Curve], b: &[Curve]) -> Option<String> {
     let first = &a[0];
     let mut all = a.iter().chain(b);
@@ -177,19 +178,20 @@ fn obstacle(a: &[Curve], b: &[Curve]) -> Option<String> {
         return Some(format!("their loads differ ({what}): measure both with the same flags, --size among them"));
     }
     let given = |curve: &Curve| curve.conditions.objective;
-    let other = all.find_map(|curve| given(curve).filter(|other| given(first).is_some_and(|one| one != *other)));
-    other.zip(given(first)).map(|(other, one)| {
-        format!("their objectives differ ({one} and {other}): measure both with the same --objective")
+    let other =
+        all.find_map(|curve| given(curve).filter(|other| given(first).is_some_and(|objective| objective != *other)));
+    other.zip(given(first)).map(|(other, first)| {
+        format!("their objectives differ ({first} and {other}): measure both with the same --objective")
     })
 }
 
-/// The objective of a comparison with this run as the first.
+/// Objective of a comparison with this run as the first.
 fn shared_objective(first: &Curve) -> Option<Objective> {
     let found = || first.load_line.map(|line| line.objective());
     first.conditions.objective.or_else(found).or_else(|| chosen_objective(&first.runs))
 }
 
-/// Compares runs whose passes were measured in turns: by their load lines alone, as closed loads were measured once.
+/// Compares runs with interleaved passes, by their load lines alone, as closed loads were measured only once.
 pub fn compare_turns(a: &Curve, b: &Curve, objective: Objective) -> Comparison {
     let compared = match obstacle(std::slice::from_ref(a), std::slice::from_ref(b)) {
         Some(why) => Err(why),
@@ -210,14 +212,14 @@ pub fn compare_turns(a: &Curve, b: &Curve, objective: Objective) -> Comparison {
     }
 }
 
-/// The highest rates of a pair of runs.
+/// Changes of the highest rates of a pair of runs.
 fn most_iops(a: &Curve, b: &Curve) -> Vec<Change> {
     let numbers = Paired::of(&a.runs, &b.runs);
     let judge = |pair: Pair| judged(pair, 2, numbers.floor(pair.quantity));
     numbers.most_iops().into_iter().map(judge).collect()
 }
 
-/// The load lines of all runs under the objective of the first.
+/// Load lines of all runs under the objective of the first.
 fn lines_of(a: &[Curve], b: &[Curve]) -> Result<(Vec<LoadLine>, Vec<LoadLine>), String> {
     let objective = a[0].load_line.map(|line| line.objective()).ok_or("the first run has no load line")?;
     let lines = |side: &[Curve]| -> Option<Vec<LoadLine>> {
@@ -226,7 +228,7 @@ fn lines_of(a: &[Curve], b: &[Curve]) -> Result<(Vec<LoadLine>, Vec<LoadLine>), 
     lines(a).zip(lines(b)).ok_or_else(|| "a run has no load line".into())
 }
 
-/// The verdict on a pair of which one side met its objective at no load, or at all; `why` for all others.
+/// Verdict on a pair in which a side never meets its objective; otherwise not comparable because of `why`.
 fn unbounded(a: &LoadLine, b: &LoadLine, why: String) -> Verdict {
     match (a, b) {
         (LoadLine::Never { .. }, LoadLine::At { .. } | LoadLine::Beyond { .. }) => Verdict::Better,
@@ -235,7 +237,7 @@ fn unbounded(a: &LoadLine, b: &LoadLine, why: String) -> Verdict {
     }
 }
 
-/// Both load lines under one objective.
+/// Both load lines under the same objective.
 fn lines(a: &Curve, b: &Curve) -> Option<(LoadLine, LoadLine)> {
     let objective = shared_objective(a)?;
     let line = |curve| line_of(curve, objective).map(|(line, _)| line);
@@ -260,7 +262,8 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
         (LoadLine::Beyond { .. }, LoadLine::Beyond { .. }) => {
             Verdict::NotComparable("the objective was still met at the highest load of both".into())
         }
-        // One end is open: that way the change is at least this, the other way it is unknown.
+        // The value of `Beyond` is a lower bound: in its direction the change is at least this, in the other it is
+        // unknown.
         (LoadLine::Beyond { .. }, _) if change.verdict == Verdict::Better => Verdict::NoRealChange,
         (_, LoadLine::Beyond { .. }) if change.verdict == Verdict::Worse => Verdict::NoRealChange,
         _ => change.verdict.clone(),
@@ -268,21 +271,21 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
     Change { verdict, ..change }
 }
 
-/// The verdict on the whole: each direction needs two witnesses that are not the same runs seen twice, or the most that
-/// is carried to differ by more than any hour of the day makes it.
+/// Overall verdict: each direction needs two independent significant changes, or a decisive difference of the highest
+/// rate.
 fn whole(overall: &[Change], points: &[Change]) -> Verdict {
     let comparable = |change: &&Change| !matches!(change.verdict, Verdict::NotComparable(_));
     if !overall.iter().chain(points).any(|change| comparable(&change)) {
         return Verdict::NotComparable("no load was offered to both, or too little was measured".into());
     }
-    // The most IOPS and the response time at depth 1 belong to runs that the points show already, if there are points.
+    // The highest IOPS and the response time at depth 1 are from runs that are among the points, if there are any.
     let others = overall.iter().filter(|change| change.quantity == Quantity::LoadLine || points.is_empty());
     let others: Vec<&Change> = others.filter(comparable).collect();
     let decisive = |change: &Change, direction: &Verdict| {
         let most = change.quantity == Quantity::MostIops && change.verdict == *direction;
         most && !(1.0 / DECISIVE..=DECISIVE).contains(&change.ratio.value)
     };
-    let says = |direction: &Verdict| {
+    let supports = |direction: &Verdict| {
         if overall.iter().any(|change| decisive(change, direction)) {
             return true;
         }
@@ -292,7 +295,7 @@ fn whole(overall: &[Change], points: &[Change]) -> Verdict {
         let any = loads.contains(&true);
         neighbours || alone >= 2 || (alone == 1 && (any || loads.is_empty())) || (any && loads.len() == 1)
     };
-    match (says(&Verdict::Better), says(&Verdict::Worse)) {
+    match (supports(&Verdict::Better), supports(&Verdict::Worse)) {
         (true, true) => Verdict::Mixed,
         (true, false) => Verdict::Better,
         (false, true) => Verdict::Worse,
@@ -300,7 +303,7 @@ fn whole(overall: &[Change], points: &[Change]) -> Verdict {
     }
 }
 
-/// For each load in order, whether one of its numbers went in this direction.
+/// For each load in order, whether any of its quantities changed in this direction.
 fn loads(points: &[Change], direction: &Verdict) -> Vec<bool> {
     let same_load = |a: &Change, b: &Change| a.offered == b.offered;
     points.chunk_by(same_load).map(|load| load.iter().any(|change| change.verdict == *direction)).collect()

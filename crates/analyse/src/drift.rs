@@ -1,35 +1,36 @@
-//! Whether a run was still changing when it ended: its first third against its last.
+//! Drift test: compares the first third of a run with its last.
 //!
-//! A change counts when it is clear (by ranks of batches, so that one wild slice cannot make it), when it matters, and
-//! when the middle third does not contradict it. The 99th percentile is tested too: caches and clean-up show there first.
+//! A change counts if it is significant (by ranks of batches, robust against outliers), large enough, and not
+//! contradicted by the middle third. The 99th percentile is tested as well, because caches and garbage collection
+//! affect it first.
 
 use plimsoll_record::{Finding, Steadiness};
 
 use crate::batch::{self, Piece, Sums};
 use crate::ranks;
 
-/// Batches in a third: as many as the series has, between these.
-const LEAST_BATCHES: usize = 5;
-const MOST_BATCHES: usize = 8;
-/// Standard errors of the rank sum that are clear: 2 % of noise for each measure.
+/// Batches per third: as many as the series provides, within these bounds.
+const MIN_BATCHES: usize = 5;
+const MAX_BATCHES: usize = 8;
+/// Critical value in standard errors of the rank sum: 2 % false alarms per measure.
 const CLEAR: f64 = 2.33;
-/// Operations in a batch, on average, for its rate and mean to say something.
-const LEAST_OPERATIONS: f64 = 10.0;
-/// Operations in a batch, on average, for its 99th percentile to say something.
-const LEAST_FOR_P99: f64 = 300.0;
+/// Minimum mean number of operations in a batch for tests of rate and mean.
+const MIN_OPERATIONS: f64 = 10.0;
+/// Minimum mean number of operations in a batch for tests of the 99th percentile.
+const MIN_OPERATIONS_FOR_P99: f64 = 300.0;
 
 struct Tested {
     name: &'static str,
     of: fn(&[Piece]) -> f64,
-    /// Relative change that matters.
+    /// Smallest relevant relative change.
     matters: f64,
     least_operations: f64,
 }
 
 const MEASURES: [Tested; 3] = [
-    Tested { name: "IOPS", of: |pieces| Sums::of(pieces).iops(), matters: 0.08, least_operations: LEAST_OPERATIONS },
-    Tested { name: "mean", of: mean_ns, matters: 0.10, least_operations: LEAST_OPERATIONS },
-    Tested { name: "p99", of: p99_ns, matters: 0.20, least_operations: LEAST_FOR_P99 },
+    Tested { name: "IOPS", of: |pieces| Sums::of(pieces).iops(), matters: 0.08, least_operations: MIN_OPERATIONS },
+    Tested { name: "mean", of: mean_ns, matters: 0.10, least_operations: MIN_OPERATIONS },
+    Tested { name: "p99", of: p99_ns, matters: 0.20, least_operations: MIN_OPERATIONS_FOR_P99 },
 ];
 
 fn mean_ns(pieces: &[Piece]) -> f64 {
@@ -40,15 +41,15 @@ fn p99_ns(pieces: &[Piece]) -> f64 {
     batch::responses(pieces).quantile(0.99).map_or(0.0, |span| span.as_nanos() as f64)
 }
 
-/// Tests the pieces after the warm-up. The first measure that drifts becomes a finding; unknown with fewer than 15
-/// pieces or 150 operations.
+/// Tests the pieces after the warm-up. The first drifting measure becomes a finding; unknown with fewer than 15 pieces
+/// or 150 operations.
 pub(crate) fn judge(pieces: &[Piece], findings: &mut Vec<Finding>) -> Steadiness {
     let operations = Sums::of(pieces).operations;
     let mut steadiness = Steadiness::Unknown;
     for tested in &MEASURES {
         let enough = (operations / tested.least_operations / 3.0) as usize;
-        let third = MOST_BATCHES.min(pieces.len() / 3).min(enough);
-        if third < LEAST_BATCHES {
+        let third = MAX_BATCHES.min(pieces.len() / 3).min(enough);
+        if third < MIN_BATCHES {
             continue;
         }
         steadiness = Steadiness::Steady;
@@ -61,17 +62,17 @@ pub(crate) fn judge(pieces: &[Piece], findings: &mut Vec<Finding>) -> Steadiness
     steadiness
 }
 
-/// True when response times grew all along: the last third's mean is `times` that of the first or more.
+/// True if response times grew throughout: the mean of the last third is at least `times` that of the first.
 pub(crate) fn response_grows(pieces: &[Piece], times: f64) -> bool {
-    let third = MOST_BATCHES.min(pieces.len() / 3);
+    let third = MAX_BATCHES.min(pieces.len() / 3);
     if third == 0 {
         return false;
     }
     let Thirds { first, middle, last, apart } = Thirds::of(pieces, third, mean_ns);
-    first < middle && middle < last && last >= times * first && (third < LEAST_BATCHES || apart >= CLEAR)
+    first < middle && middle < last && last >= times * first && (third < MIN_BATCHES || apart >= CLEAR)
 }
 
-/// A measure over each third of a series, and how far the batches of the last are above those of the first.
+/// A measure over each third of a series, and the rank distance between the batches of the last and first third.
 struct Thirds {
     first: f64,
     middle: f64,
@@ -80,7 +81,7 @@ struct Thirds {
 }
 
 impl Thirds {
-    /// With `third` batches in each.
+    /// Evaluates thirds with `third` batches each.
     fn of(pieces: &[Piece], third: usize, of: fn(&[Piece]) -> f64) -> Self {
         let n = pieces.len();
         let values: Vec<f64> = batch::cuts(n, 3 * third).map(|range| of(&pieces[range])).collect();
@@ -89,11 +90,11 @@ impl Thirds {
         Self { first: whole(0), middle: whole(1), last: whole(2), apart }
     }
 
-    /// The change from the first third to the last, relative to the first, when it is real.
+    /// Relative change from the first third to the last, if significant.
     fn drift(&self, matters: f64) -> Option<f64> {
         let Self { first, middle, last, apart } = *self;
         let change = last - first;
-        // The middle may stray a quarter of the change beyond either end.
+        // The middle may deviate by a quarter of the change beyond either end.
         let between = (middle - first) / change > -0.25 && (last - middle) / change > -0.25;
         let clear = apart * change.signum() >= CLEAR;
         (first > 0.0 && (change / first).abs() > matters && between && clear).then(|| change / first)

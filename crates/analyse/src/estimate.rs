@@ -1,14 +1,14 @@
-//! The load line from slots: the load at which the typical slot meets the objective, with its interval.
+//! The load line from slots: the load at which the median slot meets the objective, with its interval.
 //!
-//! One slot says almost nothing about a tail: between slots of one load the logit of the late share has a standard
-//! deviation of 0.5 to 2.7, where counting alone would give 0.07. So many short slots at fixed loads, in random order,
-//! are reduced to one number each, and the medians of these numbers, made monotone in the load, cross zero at the line.
-//! Medians of slots repeat better than pooled shares, logit lines or bisection (`docs/loadline.md` has the tables).
+//! A single slot is uninformative about a tail: between slots of a load the logit of the late share has a standard
+//! deviation of 0.5 to 2.7, where counting alone would give 0.07. Therefore many short slots at fixed loads, in random
+//! order, are reduced to a value each; the medians of these values, made monotone in the load, cross zero at the line.
+//! Medians of slots are more repeatable than pooled shares, logit lines or bisection (tables in `docs/loadline.md`).
 //!
-//! The interval has two parts: resampling of slots among their neighbours in load, and a floor for changes between
-//! runs, which slots of one run cannot show.
+//! The interval combines resampling of slots among neighbouring loads with a floor for changes between runs, which
+//! slots of a single run cannot show.
 //!
-//! Loads are rates of open loads, or numbers of sessions where a target is driven by closed loads alone.
+//! Loads are rates of open loads, or numbers of sessions if the target is driven by closed loads only.
 
 mod choice;
 mod isotonic;
@@ -31,68 +31,68 @@ pub(crate) use lasting::holds;
 pub use rung::{RUNG_LN, rung, rung_load};
 pub(crate) use windows::windows;
 
-/// Logits further out than this say no more.
+/// Logits are clipped at this value, beyond which they carry no information.
 const CLIP: f64 = 3.0;
-/// Resamples of the bootstrap.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 200;
 const SEED: u64 = 7;
-/// Slots in a stratum: neighbours in load.
+/// Slots per stratum of neighbouring loads.
 const STRATUM: usize = 5;
-/// Slots in a row are alike (lag-1 correlation 0.2), which widens the interval.
+/// Widening of the interval because consecutive slots are correlated (lag-1 correlation 0.2).
 const ALIKE: f64 = 1.3;
 /// Standard deviation between runs of the logit of the late share.
 const BETWEEN_RUNS: f64 = 0.5;
-/// The same of the logarithm of the line, where the curve is so steep that the former means nothing.
+/// Standard deviation between runs of the logarithm of the line, for curves too steep for the former.
 const REPEATS: f64 = 0.02;
-/// An interval wider than this factor supports no number.
+/// Maximum ratio of an interval's ends for a reported value.
 const WIDEST: f64 = 4.0;
-/// Distance in the logarithm of the load within which slots are near the line.
+/// Distance in the logarithm of the load within which slots count as near the line.
 const NEAR: f64 = 0.4;
-/// Distance below the line from which on a missed slot is a lapse: loads of less than 0.8 of the line.
+/// Distance below the line beyond which a missed slot is a lapse: loads below 0.8 of the line.
 const WELL_BELOW: f64 = 0.2;
-/// Passes from which on their halves are compared.
+/// Minimum number of passes for a comparison of halves.
 const PASSES_FOR_HALVES: usize = 8;
-/// Share of the slots near the line that may be left out because of the generator.
+/// Maximum share of slots near the line that may be excluded because of the generator.
 const GENERATOR_SHARE: f64 = 0.2;
-/// The generator is to blame for a missed slot in which its late arrivals are more than this part of the late ones.
+/// A missed slot is attributed to the generator if its late arrivals exceed this share of its late operations.
 const GENERATOR_PART: f64 = 1.0 / 3.0;
-/// A limit shorter than this many times the generator's lateness cannot be judged.
+/// Limits shorter than this multiple of the generator's lateness cannot be judged.
 pub(crate) const GENERATOR_MARGIN: f64 = 5.0;
 
-/// A load line and what it stands on.
+/// A load line and its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimated {
-    /// The line, or why there is none.
+    /// The line, or the reason for its absence.
     pub line: LoadLine,
-    /// What it stands on.
+    /// Basis of the line.
     pub basis: LineBasis,
-    /// The offered load at the line that slots give, or at its lower bound, before any hold: operations per second of
-    /// the leading stream, or how many a closed load keeps outstanding.
+    /// Offered load at the line from slots, or at its lower bound, before any hold: operations per second of the
+    /// leading stream, or the number in flight of a closed load.
     pub load: Option<f64>,
 }
 
-/// One slot under one objective.
+/// A slot under an objective.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     /// Logarithm of the load.
     pub(crate) x: f64,
-    /// Above zero when the objective was missed.
+    /// Above zero if the objective was missed.
     pub(crate) z: f64,
     pass: u32,
-    is_the_generators: bool,
+    is_generator_late: bool,
 }
 
 impl Point {
-    /// Slots of one rung.
+    /// True for slots of the same rung.
     pub(crate) fn is_at_load_of(&self, other: &Self) -> bool {
         (self.x - other.x).abs() < 1e-9
     }
 }
 
-/// What the points of a run, or of half of it, give.
+/// Line from the points of a run or of a half.
 #[derive(Clone, Copy, Debug)]
 enum Drawn {
-    /// Logarithms of the line and of the ends of its interval, which may be infinite.
+    /// Logarithms of the line and of its interval's ends, which may be infinite.
     At {
         x: f64,
         low: f64,
@@ -102,17 +102,17 @@ enum Drawn {
     Never,
 }
 
-/// The load line of slots of storage under `objective`; `None` without slots that count.
+/// Load line of slots of storage under `objective`; `None` without usable slots.
 pub fn estimate(slots: &[LoadSlot], objective: Objective) -> Option<Estimated> {
     estimate_with(slots, objective, BETWEEN_RUNS)
 }
 
-/// The same of a model, which does not change between runs.
+/// Load line of slots of a model, which does not change between runs.
 pub fn estimate_of_model(slots: &[LoadSlot], objective: Objective) -> Option<Estimated> {
     estimate_with(slots, objective, 0.0)
 }
 
-/// `between_runs` is the deviation of the logit of the late share that slots of one run do not show.
+/// `between_runs` is the standard deviation between runs of the logit of the late share.
 fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) -> Option<Estimated> {
     let draw = |points: &[Point]| draw(points, between_runs);
     let all = points(slots, objective);
@@ -165,17 +165,17 @@ fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) ->
     };
     let load = match drawn {
         Drawn::At { x, .. } => Some(x.exp()),
-        // As much as was completed at most.
+        // At most the completed rate.
         Drawn::Beyond => Some(heaviest(&counting).exp().min(scale.completed - scale.beside)),
         Drawn::Never => None,
     };
     Some(lasting::judged(Estimated { line, basis, load }, slots, objective, &scale))
 }
 
-/// The loads at which the typical slot so far would be at its limit: what the next pass is measured around.
+/// The load at which the median slot so far is at its limit: the centre of the next pass.
 ///
-/// The logarithm of the load and the slope of the medians there; infinite when every slot met the objective, negative
-/// infinity when the lightest missed it. `None` without slots that count.
+/// Returns the logarithm of the load and the slope of the medians there; infinite if all slots met the objective,
+/// negative infinity if the lightest missed it. `None` without usable slots.
 pub(crate) fn crossing_so_far(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
     let counting = counting(&points(slots, objective));
     (!counting.is_empty()).then(|| {
@@ -184,8 +184,8 @@ pub(crate) fn crossing_so_far(slots: &[LoadSlot], objective: Objective) -> Optio
     })
 }
 
-/// The logarithm of the load line of the slots, and half the width that its interval has at least. Infinite as for
-/// [`crossing_so_far`]; `None` without slots that count.
+/// Logarithm of the slots' load line, and the minimum half width of its interval. Infinite as for [`crossing_so_far`];
+/// `None` without usable slots.
 pub(crate) fn line_and_floor(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
     let counting = counting(&points(slots, objective));
     (!counting.is_empty()).then(|| {
@@ -194,7 +194,7 @@ pub(crate) fn line_and_floor(slots: &[LoadSlot], objective: Objective) -> Option
     })
 }
 
-/// Numbers of the passes of slots that count, ascending.
+/// Pass numbers of usable slots, ascending.
 pub(crate) fn passes_of(slots: &[LoadSlot]) -> Vec<u32> {
     let mut passes: Vec<u32> = slots.iter().filter(|slot| is_counted(slot)).map(|slot| slot.pass).collect();
     passes.sort_unstable();
@@ -202,17 +202,17 @@ pub(crate) fn passes_of(slots: &[LoadSlot]) -> Vec<u32> {
     passes
 }
 
-/// Operations per second of slots, and the time that they took.
+/// Conversion from loads to operations per second, and durations of slots.
 pub(crate) struct Scale {
-    /// Operations per second of streams beside the leading one.
+    /// Operations per second of the other streams.
     beside: f64,
-    /// The highest mean rate completed at one load: single slots scatter upwards.
+    /// Highest mean rate completed at any load; single slots scatter upwards.
     completed: f64,
     /// Measuring time in seconds.
     seconds: f64,
     /// Median measured time of a slot.
     slot: Span,
-    /// Of closed loads: the logarithm of each load, ascending, and the highest rate completed up to it.
+    /// For closed loads: logarithm of each load, ascending, and the highest rate completed up to it.
     by_sessions: Vec<(f64, f64)>,
 }
 
@@ -232,12 +232,12 @@ impl Scale {
         }
     }
 
-    /// Operations per second of all streams, never more than was completed.
+    /// Operations per second of all streams, at most the completed rate.
     pub(crate) fn iops(&self, x: f64) -> f64 {
         let above = self.by_sessions.partition_point(|(load, _)| *load < x);
         match (above.checked_sub(1).map(|below| self.by_sessions[below]), self.by_sessions.get(above)) {
             (Some((a, low)), Some(&(b, high))) => low + (high - low) * (x - a) / (b - a),
-            // At one session and less, each waits for itself.
+            // Below the smallest load the rate is proportional to the number of sessions.
             (None, Some(&(b, high))) => high * (x - b).exp(),
             (Some((_, high)), None) => high,
             (None, None) => (x.exp() + self.beside).min(self.completed),
@@ -249,8 +249,8 @@ impl Scale {
         let value = self.iops(x);
         let (low, high) = (if low.is_finite() { self.iops(low) } else { 0.0 }, self.iops(high));
         if high > WIDEST * low {
-            // Precision grows with the root of the time; with an open end it is not known, and at least four times as
-            // long.
+            // Precision grows with the square root of time; for an open end the required time is unknown, and at least
+            // four times as long.
             let times = if half.is_finite() { (half / 1.2_f64.ln()).powi(2) } else { 4.0 };
             let why = NoLine::Scatter { low, high, seconds: self.seconds * times.max(2.0) };
             return LoadLine::Refused { objective, why };
@@ -259,12 +259,12 @@ impl Scale {
     }
 }
 
-/// The highest rate that was completed at one load.
+/// Highest rate completed at any load.
 fn most_completed(slots: &[LoadSlot]) -> f64 {
     completed(&slots.iter().collect::<Vec<_>>()).into_iter().map(|(_, iops)| iops).fold(0.0, f64::max)
 }
 
-/// The rate that was completed at each load, averaged over its slots by their time.
+/// Completed rate at each load, averaged over its slots by duration.
 fn completed(slots: &[&LoadSlot]) -> Vec<(Pace, f64)> {
     let mut loads: Vec<(Pace, f64, f64)> = Vec::new();
     for slot in slots {
@@ -290,7 +290,7 @@ fn rising(completed: Vec<(Pace, f64)>) -> Vec<(f64, f64)> {
     loads
 }
 
-/// The least load missed the objective: none, unless a slot that met it contradicts that.
+/// Verdict if the lightest load missed the objective: never met, unless a slot contradicts that.
 fn never(slots: &[LoadSlot], objective: Objective, scale: &Scale) -> LoadLine {
     let counted = slots.iter().filter(|slot| is_counted(slot));
     let least = counted.filter_map(|slot| slot.measured(&objective)).min().unwrap_or_default();
@@ -304,7 +304,7 @@ fn never(slots: &[LoadSlot], objective: Objective, scale: &Scale) -> LoadLine {
     LoadLine::Refused { objective, why }
 }
 
-/// Slots from which a line is drawn: those of closed loads, where no load is open, have the same roles.
+/// True for slots that contribute to a line, including those of closed loads if no load is open.
 fn is_counted(slot: &LoadSlot) -> bool {
     matches!(slot.role, SlotRole::Scout | SlotRole::Pass)
 }
@@ -318,12 +318,12 @@ fn point(slot: &LoadSlot, objective: Objective) -> Option<Point> {
     let z = missed_by(slot, &objective)?;
     let arrivals = slot.lateness.count.max(1) as f64;
     let by_the_generator = slot.lateness.above(objective.limit) as f64 / arrivals;
-    let is_the_generators = z > 0.0 && by_the_generator > late as f64 / all as f64 * GENERATOR_PART;
-    Some(Point { x: slot.load().ln(), z, pass: slot.pass, is_the_generators })
+    let is_generator_late = z > 0.0 && by_the_generator > late as f64 / all as f64 * GENERATOR_PART;
+    Some(Point { x: slot.load().ln(), z, pass: slot.pass, is_generator_late })
 }
 
-/// How clearly a slot missed the objective, above zero, or met it: the logit of the late share against that of the
-/// share allowed, or the logarithm of the mean against the limit. `None` when nothing completed.
+/// Signed distance of a slot from the objective, above zero if missed: the logit of the late share relative to that of
+/// the allowed share, or the logarithm of the mean relative to the limit. `None` without operations.
 pub(crate) fn missed_by(slot: &LoadSlot, objective: &Objective) -> Option<f64> {
     let (all, late) = slot.late(objective);
     if all == 0 {
@@ -339,18 +339,18 @@ pub(crate) fn missed_by(slot: &LoadSlot, objective: &Objective) -> Option<f64> {
     Some(z.clamp(-CLIP, CLIP))
 }
 
-/// The logit of `late` of `all` operations over that of the share `allowed`.
+/// Logit of the late share of `all` operations minus the logit of the share `allowed`.
 ///
-/// As if so many more operations had been seen that half of one would be late: few operations then move it little from
-/// zero, and exactly the share allowed is zero however few they are. With half an operation on each side instead, 40
-/// operations of which none was late would have missed a p99.
+/// Adds pseudo-observations of which half an operation is late: few operations then deviate little from zero, and
+/// exactly the allowed share gives zero for any number. With half an operation on each side instead, 40 operations
+/// without a late one would have missed a p99.
 fn logit_over(all: f64, late: f64, allowed: f64) -> f64 {
     let more = 0.5 / allowed;
     ((late + 0.5) / (all - late + more - 0.5)).ln() - (allowed / (1.0 - allowed)).ln()
 }
 
 fn counting(all: &[Point]) -> Vec<Point> {
-    all.iter().filter(|point| !point.is_the_generators).copied().collect()
+    all.iter().filter(|point| !point.is_generator_late).copied().collect()
 }
 
 fn draw(points: &[Point], between_runs: f64) -> Drawn {
@@ -372,12 +372,11 @@ fn draw(points: &[Point], between_runs: f64) -> Drawn {
     }
 }
 
-/// The 2.5 % and 97.5 % points of the crossing when slots are drawn anew from among their neighbours in load: whole
-/// passes drawn anew would lose rungs.
+/// The 2.5 % and 97.5 % quantiles of the crossing under resampling of slots among neighbouring loads. Resampling whole
+/// passes would lose rungs.
 fn resampled(points: &[Point]) -> (f64, f64) {
     let mut sorted = points.to_vec();
-    // In the order of time within a load: in the order of their values, the strata of a load that was measured often
-    // would hardly vary.
+    // In order of time within a load: sorted by value, the strata of a frequently measured load would hardly vary.
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.pass.cmp(&b.pass)).then(a.z.total_cmp(&b.z)));
     let mut strata: Vec<&[Point]> = sorted.chunks(STRATUM).collect();
     if strata.len() > 1 && strata[strata.len() - 1].len() < 3 {
@@ -399,8 +398,8 @@ fn resampled(points: &[Point]) -> (f64, f64) {
     (crossings[RESAMPLES / 40], crossings[RESAMPLES - RESAMPLES / 40 - 1])
 }
 
-/// Half the width that the interval has at least: changes between runs, read through the slope, and the gap between
-/// the loads beside the line, of which nothing was seen.
+/// Minimum half width of the interval: changes between runs, divided by the slope, and the gap between the measured
+/// loads around the line.
 fn floor(points: &[Point], x: f64, between_runs: f64) -> f64 {
     let below = points.iter().map(|point| point.x).filter(|at| *at <= x).fold(f64::NEG_INFINITY, f64::max);
     let above = points.iter().map(|point| point.x).filter(|at| *at > x).fold(f64::INFINITY, f64::min);
@@ -421,14 +420,14 @@ fn heaviest(points: &[Point]) -> f64 {
     points.iter().map(|point| point.x).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The share of slots well below the line that missed the objective, and how many there are.
+/// Share of slots well below the line that missed the objective, and their number.
 fn lapses(points: &[Point], x: f64) -> Option<(f64, u32)> {
     let below: Vec<&Point> = points.iter().filter(|point| point.x < x - WELL_BELOW).collect();
     let missed = below.iter().filter(|point| point.z > 0.0).count();
     (!below.is_empty()).then(|| (missed as f64 / below.len() as f64, below.len() as u32))
 }
 
-/// The highest load up to which 19 of 20 slots met the objective, where that many were seen.
+/// Highest load up to which 19 of 20 slots met the objective, if at least 20 were measured.
 fn nineteen_of_twenty(points: &[Point]) -> Option<f64> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -445,7 +444,7 @@ fn nineteen_of_twenty(points: &[Point]) -> Option<f64> {
 
 fn is_generator_bound(all: &[Point], x: f64) -> bool {
     let near: Vec<&Point> = all.iter().filter(|point| (point.x - x).abs() < NEAR).collect();
-    let blamed = near.iter().filter(|point| point.is_the_generators).count();
+    let blamed = near.iter().filter(|point| point.is_generator_late).count();
     blamed as f64 > GENERATOR_SHARE * near.len() as f64
 }
 

@@ -1,11 +1,11 @@
-//! Fitting a model to measured curves: which stages, with which numbers, would have given these figures.
+//! Fitting of models to measured curves: stages and parameters that reproduce the figures.
 //!
-//! It takes [`Evidence`] only: a curve that a model gave is refused by its type, because a model fitted to a model confirms
-//! itself. A few shapes are tried, from a single time to dies behind a path and before a pipeline, and evaluated by the
-//! analytic solution. The one that foretells left-out depths best is taken, the fewest numbers among those that do it
-//! equally well. Whatever is only described is not extrapolated: where the two best differ by little, both are shown.
+//! Accepts [`Evidence`] only: the type excludes curves of models, because a model fitted to model output would confirm
+//! itself. A few shapes, from a single delay to dies between a path and a pipeline, are evaluated with the analytic
+//! solution. The shape with the best predictions of left-out depths is chosen, with the fewest parameters among those
+//! that are equally good. If the two best differ in extrapolation, both are reported.
 //!
-//! Knows nothing about products, and nothing about what a curve looks like.
+//! Independent of products.
 
 mod identify;
 mod points;
@@ -19,82 +19,81 @@ use points::Point;
 use search::{Numbers, adjust, misfit, scatter};
 use shape::Shape;
 
-/// A model and how well it is known.
+/// A fitted model with its uncertainty.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// The model; its stages have names.
+    /// The model, with named stages.
     pub spec: ChainSpec,
-    /// Its numbers.
+    /// Parameters.
     pub parameters: Vec<Parameter>,
-    /// How well it describes the runs that it was fitted to.
+    /// Error on the fitted runs.
     pub error: Misfit,
-    /// How well it foretells runs when it is fitted to the others only, each depth or rate left out once, but for the
-    /// lowest; `None` with too few of them.
+    /// Error of predictions with each depth or rate left out once, except the lowest; `None` with too few loads.
     pub held_out: Option<Misfit>,
-    /// Every other shape that was tried, the best first.
+    /// All other shapes, best first.
     pub alternatives: Vec<Alternative>,
-    /// The best of them that is nearly as good and foretells something else at four times the heaviest load: whatever lies
-    /// beyond the measured loads has to be shown for both.
+    /// The best alternative that is nearly as good but differs at four times the heaviest load: extrapolations must
+    /// show both.
     pub rival: Option<Alternative>,
-    /// What the reader should know, in sentences.
+    /// Caveats, in sentences.
     pub doubts: Vec<String>,
 }
 
-/// One number of a model.
+/// A parameter of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// What it is, such as `dies, time of one operation`.
+    /// Name, such as `dies, time of one operation`.
     pub name: String,
-    /// Its value.
+    /// Value.
     pub value: f64,
-    /// `ns`, `per second`, or nothing for counts and exponents.
+    /// `ns`, `per second`, or empty for counts and exponents.
     pub unit: &'static str,
-    /// `[low, high]`: where it lies for 95 % of the figures that the runs' own intervals allow; `None` when the runs have
-    /// no intervals, or do not identify it.
+    /// `[low, high]`: 95 % interval from the runs' intervals; `None` if the runs have no intervals or do not identify
+    /// the parameter.
     pub interval: Option<(f64, f64)>,
-    /// False when another value, with the rest adjusted, describes the runs as well. The value is then only one that does.
+    /// False if a different value, with the others adjusted, describes the runs equally well.
     pub identified: bool,
-    /// What identified it, in words, or why nothing did.
+    /// Runs that identify it, or the reason why none do.
     pub identified_by: String,
 }
 
-/// How far a model is off, as shares of the mean response time; of closed loads also those of the IOPS.
+/// Relative error of the mean response time; for closed loads equal to that of the IOPS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Misfit {
-    /// On average.
+    /// Mean.
     pub mean: f64,
-    /// At most.
+    /// Maximum.
     pub worst: f64,
 }
 
-/// Another shape that was tried.
+/// Another fitted shape.
 #[derive(Clone, Debug)]
 pub struct Alternative {
-    /// What it is, in words.
+    /// Description.
     pub shape: &'static str,
-    /// With the numbers that fit best.
+    /// Model with the best parameters.
     pub spec: ChainSpec,
-    /// How well it describes the runs.
+    /// Error on the fitted runs.
     pub error: Misfit,
-    /// How well it foretells runs that it was not fitted to.
+    /// Error of predictions for left-out loads.
     pub held_out: Option<Misfit>,
 }
 
-/// Nothing could be fitted.
+/// Reason why no model could be fitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFitted {
-    /// No curve was given.
-    #[error("cannot fit a model to no curve: give at least one that was measured or published")]
+    /// No curves.
+    #[error("no curve to fit a model to: give at least one measured or published curve")]
     NoEvidence,
-    /// A curve of several streams beside each other.
-    #[error("cannot fit a model to {0} streams beside each other: give a curve of one stream")]
+    /// A curve of several concurrent streams.
+    #[error("cannot fit a model to {0} concurrent streams: give a curve of a single stream")]
     SeveralStreams(usize),
-    /// No run that describes the storage.
+    /// No usable run.
     #[error("cannot fit a model: no run is steady, completed something and is free of void findings")]
     NoRun,
 }
 
-/// A shape with its best numbers.
+/// A shape with its best parameters.
 #[derive(Clone, Debug)]
 struct Candidate {
     shape: Shape,
@@ -103,17 +102,17 @@ struct Candidate {
     held_out: Option<Misfit>,
 }
 
-/// How much better another spread has to be.
+/// Maximum score ratio at which another spread replaces the default.
 const CLEARLY: f64 = 0.8;
-/// How much worse a shape with fewer numbers may foretell and still be taken.
+/// Maximum score ratio at which a shape with fewer parameters is preferred.
 const AS_GOOD: f64 = 1.1;
-/// How much worse a rival may foretell, and how far from the chosen model it is beyond the measured loads (logarithm).
+/// Maximum score ratio of a rival, and minimum difference of its extrapolation (logarithm).
 const NEARLY: f64 = 1.5;
 const ELSEWHERE: f64 = 0.05;
-/// Differences of so little are none, as a share of the mean response time.
+/// Errors below this share of the mean response time are negligible.
 const NOTHING: f64 = 0.003;
 
-/// Fits the shapes to all runs of `evidence`, and takes the best.
+/// Fits all shapes to all runs of `evidence`, and chooses the best.
 pub fn fit(evidence: &[Evidence<'_>]) -> Result<Fitted, NotFitted> {
     let (points, mut doubts) = points::points(evidence)?;
     let mut candidates = candidates(&points);
@@ -149,13 +148,13 @@ pub fn fit(evidence: &[Evidence<'_>]) -> Result<Fitted, NotFitted> {
 }
 
 impl Candidate {
-    /// How well it foretells, or where that cannot be said, how well it describes.
+    /// Mean error of predictions if available, otherwise of the fit.
     fn score(&self) -> f64 {
         self.held_out.unwrap_or(self.error).mean
     }
 }
 
-/// Each shape that is possible, the best two with the spread of services that suits them.
+/// All possible shapes; the best two also with other spreads of service times.
 fn candidates(points: &[Point]) -> Vec<Candidate> {
     let loads = points::different(points);
     let candidate = |shape: Shape, numbers: Numbers| {
@@ -178,7 +177,7 @@ fn candidates(points: &[Point]) -> Vec<Candidate> {
     all
 }
 
-/// Fits without one load at a time, and looks how far off it is there.
+/// Predicts each load from a fit without it.
 fn held_out(shape: Shape, numbers: &Numbers, points: &[Point], loads: usize) -> Option<Misfit> {
     if loads < 3 {
         return None;

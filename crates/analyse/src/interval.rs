@@ -1,43 +1,42 @@
-//! 95 % confidence intervals that stay honest when response times depend on each other.
+//! 95 % confidence intervals that are valid for dependent response times.
 //!
-//! Operations of one run are not independent: an interval that treats them so covers the truth in 5 to 50 % of runs
-//! instead of 95 %. Here the series is cut into 10 to 20 long batches, and only the scatter between batches counts
+//! Operations of a run are not independent: intervals that assume independence cover the truth in 5 to 50 % of runs
+//! instead of 95 %. Here the series is divided into 10 to 20 long batches, and only the scatter between batches counts
 //! (batch means: Law & Kelton 1979; a fixed small number of batches: Schmeiser 1982).
 //!
 //! Each figure is a ratio of two sums over batches (operations over time, time over operations, late operations over
-//! operations), and its variance that of the ratio estimator, so batches may be of unequal length. A quantile's
-//! interval is the interval of the *share* of operations above it, read back through the pooled distribution
-//! (Woodruff 1952). Against the mean and scatter of each batch's own quantile it covers better with the same data:
-//! on M/M/1 queues at 90 % load with 100,000 operations 89 % instead of 61 to 76 %, at 80 % load with 10,000
-//! operations 88 % instead of 50 to 65 %; and it knows when there is too little above the quantile to have an upper end.
+//! operations), with the variance of the ratio estimator, so batches may have unequal lengths. The interval of a
+//! quantile is that of the *share* of operations above it, transformed by the pooled distribution (Woodruff 1952).
+//! Compared with the mean and scatter of the batches' quantiles it has better coverage: on M/M/1 queues at 90 % load
+//! with 100,000 operations 89 % instead of 61 to 76 %, at 80 % load with 10,000 operations 88 % instead of 50 to 65 %;
+//! and it detects when there are too few operations above the quantile for an upper end.
 //!
-//! When neighbouring batches are alike (lag-1 autocorrelation above 0.3), they are too short, and the variance is
-//! inflated by `(1 + r) / (1 - r)`, as for a first-order autoregressive series.
+//! A lag-1 autocorrelation of batches above 0.3 means that they are too short; the variance is then inflated by `(1 +
+//! r) / (1 - r)`, as for a first-order autoregressive series.
 
 use plimsoll_record::{Bins, Estimate, Measure, Scope, Slice};
 
 use crate::batch::{self, Piece, Sums};
 
-/// Batches: fewer give no interval, more would be too short.
+/// Number of batches: no interval with fewer; more would be too short.
 const BATCHES: std::ops::RangeInclusive<usize> = 10..=20;
-/// Operations above a quantile (below it, for quantiles under one half) without which it gets no interval.
-const LEAST_BEYOND: f64 = 10.0;
-/// Autocorrelation of neighbouring batches above which the variance is inflated, and at which that ends.
+/// Minimum operations above a quantile (below it, for quantiles under 0.5) for an interval.
+const MIN_BEYOND: f64 = 10.0;
+/// Autocorrelation of batches above which the variance is inflated, and its cap.
 const ALIKE: (f64, f64) = (0.3, 0.8);
 
-/// Operations per second; `None` for a series without time. No interval below 10 slices.
+/// Operations per second; `None` for an empty series. No interval below 10 slices.
 pub fn iops(series: &[Slice]) -> Option<Estimate> {
     iops_of(&batch::pieces(series))
 }
 
-/// Mean response time in nanoseconds; `None` when nothing completed. No interval below 10 slices.
+/// Mean response time in nanoseconds; `None` without operations. No interval below 10 slices.
 pub fn mean(series: &[Slice]) -> Option<Estimate> {
     mean_of(&batch::pieces(series))
 }
 
-/// A quantile (above 0, below 1) of the response time in nanoseconds; `None` when nothing completed. No interval
-/// below 10 slices, with fewer than 10 operations beyond the quantile, or when its upper end lies beyond the longest
-/// response time seen.
+/// A quantile (above 0, below 1) of the response time in nanoseconds; `None` without operations. No interval below 10
+/// slices, with fewer than 10 operations beyond the quantile, or if its upper end exceeds the longest response time.
 pub fn quantile(series: &[Slice], quantile: f64) -> Option<Estimate> {
     Distribution::of(&batch::pieces(series)).quantile(quantile)
 }
@@ -50,7 +49,7 @@ pub(crate) fn measure(series: &[Slice], measure: Measure) -> Option<Estimate> {
     }
 }
 
-/// The slice with the operations of a scope only.
+/// The slice restricted to the operations of a scope.
 pub(crate) fn only(slice: &Slice, scope: Scope) -> Slice {
     Slice { tally: slice.tally.only(|counter| scope.covers(counter.kind)), ..*slice }
 }
@@ -63,7 +62,7 @@ pub(crate) fn mean_of(pieces: &[Piece]) -> Option<Estimate> {
     ratio(pieces, |sums| sums.response_ns, |sums| sums.operations)
 }
 
-/// The response times of a series, in its batches and together: merged once, asked for several quantiles.
+/// Response times of a series, by batch and in total, for several quantiles.
 pub(crate) struct Distribution {
     all: Bins,
     batches: Option<Vec<Bins>>,
@@ -82,7 +81,7 @@ impl Distribution {
         Self { all, batches: Some(batches) }
     }
 
-    /// `None` when nothing completed.
+    /// `None` without operations.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<Estimate> {
         let value = self.rank(quantile)?;
         Some(Estimate { value, interval: self.interval(quantile, value) })
@@ -91,13 +90,13 @@ impl Distribution {
     fn interval(&self, quantile: f64, value: f64) -> Option<(f64, f64)> {
         let batches = self.batches.as_ref()?;
         let count = self.all.count as f64;
-        if quantile.min(1.0 - quantile) * count < LEAST_BEYOND {
+        if quantile.min(1.0 - quantile) * count < MIN_BEYOND {
             return None;
         }
         let above: Vec<_> = batches.iter().map(|bins| above(bins, value as u64)).collect();
         let counts: Vec<_> = batches.iter().map(|bins| bins.count as f64).collect();
         let half = half_width(&above, &counts);
-        // Half an operation short of the longest one: beyond it nothing is known.
+        // Half an operation before the longest, beyond which the distribution is unknown.
         let known = quantile + half < 1.0 - 0.5 / count && quantile > half;
         if known { self.rank(quantile - half).zip(self.rank(quantile + half)) } else { None }
     }
@@ -107,7 +106,7 @@ impl Distribution {
     }
 }
 
-/// The number of spans that are in bins above that of `value_ns`.
+/// Number of spans in bins above that of `value_ns`.
 fn above(bins: &Bins, value_ns: u64) -> f64 {
     bins.bins.iter().rev().take_while(|(lowest, _)| *lowest > value_ns).map(|(_, count)| *count as f64).sum()
 }
@@ -129,7 +128,7 @@ fn ratio(pieces: &[Piece], over: fn(&Sums) -> f64, under: fn(&Sums) -> f64) -> O
     Some(Estimate { value, interval })
 }
 
-/// Half the width of the interval of a ratio of sums over batches (Cochran 1977, section 6.4).
+/// Half width of the interval of a ratio of sums over batches (Cochran 1977, section 6.4).
 fn half_width(over: &[f64], under: &[f64]) -> f64 {
     let (k, whole) = (over.len() as f64, under.iter().sum::<f64>());
     let value = over.iter().sum::<f64>() / whole;
@@ -139,26 +138,26 @@ fn half_width(over: &[f64], under: &[f64]) -> f64 {
     student(over.len() - 1) * deviation * inflation(&residuals)
 }
 
-/// The factor on the standard error for batches that are alike their neighbours; `residuals` have the mean zero.
+/// Factor on the standard error for autocorrelated batches; `residuals` have mean zero.
 fn inflation(residuals: &[f64]) -> f64 {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     if squares <= 0.0 {
         return 1.0;
     }
     let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    // The estimate is low by about one over the number of batches.
+    // The estimate is biased low by about 1 / number of batches.
     let alike = products / squares + 1.0 / residuals.len() as f64;
     let (from, to) = ALIKE;
     if alike <= from { 1.0 } else { ((1.0 + alike.min(to)) / (1.0 - alike.min(to))).sqrt() }
 }
 
-/// The largest number of batches, 10 to 20, that `n` pieces fall into with the fewest over; `None` when too few.
+/// Number of batches, 10 to 20, with the smallest remainder, the larger on ties; `None` if `n` is too small.
 fn batch_count(n: usize) -> Option<usize> {
     BATCHES.filter(|&k| k <= n).min_by_key(|&k| (n % k, usize::MAX - k))
 }
 
-/// The 97.5 % quantile of Student's t distribution: half the width of a two-sided 95 % interval in standard errors.
-/// Exact to 0.001 up to 30 degrees of freedom, to 0.002 beyond; infinite for none.
+/// The 97.5 % quantile of Student's t distribution: the half width of a two-sided 95 % interval in standard errors.
+/// Exact to 0.001 up to 30 degrees of freedom, to 0.002 beyond; infinite for 0.
 pub fn student(degrees: usize) -> f64 {
     #[rustfmt::skip]
     const TABLE: [f64; 31] = [

@@ -1,13 +1,13 @@
-//! The knee: the load beyond which more of it buys mostly waiting.
+//! The knee: the load beyond which more load mostly adds waiting.
 //!
-//! It is the point of greatest power, throughput over response time (Kleinrock 1979). It needs no drawing scale, which
-//! "the bend of the curve" does, and found the same depth on every curve that it was tried on.
+//! Defined as the point of greatest power, throughput over response time (Kleinrock 1979). Unlike a geometric bend it
+//! does not depend on the scale of the axes; it found the same depth on all tested curves.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Finding, Knee, Run, Steadiness};
 
-/// The run of greatest power among closed loads and open loads that were not overloaded; `None` without any that
-/// completed something. Among equals the one of lower throughput.
+/// The run of greatest power among closed loads and open loads without overload; `None` without completed operations.
+/// Ties go to the lower throughput.
 pub fn knee(runs: &[Run]) -> Option<Knee> {
     let power = |run: &Run| run.figures.iops.value / run.figures.mean_ns.value;
     let sound = |run: &&Run| {
@@ -21,8 +21,8 @@ pub fn knee(runs: &[Run]) -> Option<Knee> {
     Some(Knee { iops: best.figures.iops.value, mean_ns: best.figures.mean_ns.value, offered: best.offered })
 }
 
-/// Removes drift of the response time from the findings of open loads at or beyond the knee: their queue grows or wanders
-/// without end by its nature, and a longer run would not be steadier. A drift of the rate stays.
+/// Removes drift of the response time from the findings of open loads at or beyond the knee: their queue inherently
+/// grows or fluctuates, and a longer run would not be steadier. Drift of the rate is kept.
 pub fn accept_drift_beyond(knee: &Knee, runs: &mut [Run]) {
     let beyond = |run: &&mut Run| matches!(run.offered, Pace::Open { rate, .. } if rate.as_f64() >= knee.iops);
     for run in runs.iter_mut().filter(beyond) {

@@ -1,8 +1,8 @@
-//! What the counts of a run mean: steady state, intervals, the knee, the load line, what to measure next, whether two
-//! curves differ, and which model would have given them.
+//! Statistics of runs: steady state, intervals, the knee, the load line, sweeps, comparison of curves, and fitting of
+//! models.
 //!
-//! Knows nothing about where the counts came from. Pure: it reads no clock, file or environment and starts no
-//! thread; the same runs give the same answer everywhere.
+//! Independent of the origin of runs. Pure: reads no clock, file or environment and starts no thread; the same runs
+//! give the same result everywhere.
 
 mod batch;
 mod by_load;

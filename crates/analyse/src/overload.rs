@@ -1,7 +1,7 @@
-//! Whether an open load arrived faster than it was answered.
+//! Detection of open loads that arrive faster than they are served.
 //!
-//! Once all is drained, the arrivals are known exactly: everything that came back. What was still out when the offering
-//! ended is the backlog, free of the noise of random arrivals. While the run goes on, only the nominal rate is known.
+//! After draining, the arrivals are known exactly from the completions; operations outstanding at the end of the
+//! offered load are the backlog, without the noise of random arrivals. During the run only the nominal rate is known.
 
 use plimsoll_load::Pace;
 use plimsoll_record::Slice;
@@ -10,14 +10,14 @@ use crate::batch::Piece;
 use crate::drift::response_grows;
 use crate::steady::Settle;
 
-/// Share of the arrivals that is a backlog, when response times grow or operations were never issued.
+/// Backlog as a share of arrivals that means overload if response times grow or operations were never issued.
 const BACKLOG: f64 = 0.02;
-/// Share of the arrivals that is a backlog when response times grow strongly.
+/// Same, if response times grow strongly.
 const SLIGHT_BACKLOG: f64 = 0.01;
-/// Fewer operations are no backlog.
-const LEAST_BACKLOG: f64 = 10.0;
+/// Minimum backlog in operations.
+const MIN_BACKLOG: f64 = 10.0;
 
-/// `series` is the whole run; `pieces` its offered part without the least warm-up.
+/// `series` is the whole run; `pieces` its offered part after the minimum warm-up.
 pub(crate) fn is_overloaded(series: &[Slice], pieces: &[Piece], options: &Settle) -> bool {
     let Pace::Open { rate, .. } = options.offered else { return false };
     let in_time = series.iter().take_while(|slice| slice.start.as_nanos() < options.offered_span.as_nanos()).count();
@@ -26,13 +26,13 @@ pub(crate) fn is_overloaded(series: &[Slice], pieces: &[Piece], options: &Settle
     let answered = leading(offered);
     let arrived = if drained.is_empty() {
         let nominal = rate.as_f64() * (last.start + last.span).as_nanos() as f64 / 1e9;
-        // Four deviations of a Poisson count: not to be taken for a backlog.
+        // Tolerance of four standard deviations of a Poisson count.
         nominal - 4.0 * nominal.sqrt()
     } else {
         answered + leading(drained)
     };
     let backlog = arrived - answered;
-    if backlog < LEAST_BACKLOG {
+    if backlog < MIN_BACKLOG {
         return false;
     }
     let share = backlog / arrived;
@@ -40,7 +40,7 @@ pub(crate) fn is_overloaded(series: &[Slice], pieces: &[Piece], options: &Settle
         || (share > SLIGHT_BACKLOG && response_grows(pieces, 2.5))
 }
 
-/// Operations of the leading stream, failed ones included: only its pace is known.
+/// Operations of the leading stream, including failed ones: only its pace is known.
 fn leading(slices: &[Slice]) -> f64 {
     let counters = slices.iter().flat_map(|slice| &slice.tally.0).filter(|counter| counter.stream == 0);
     counters.map(|c| c.operations() + c.errors.iter().map(|(_, n)| n).sum::<u64>()).sum::<u64>() as f64

@@ -1,17 +1,17 @@
-//! Whether the figures of a run are known well enough to stop measuring.
+//! Whether the figures of a run are precise enough to stop measuring.
 //!
-//! Knows nothing about time or budgets: only about the widths of intervals.
+//! Depends on interval widths only, not on time or budgets.
 
 use plimsoll_record::{Estimate, Figures};
 
-/// How tight intervals should be, as half the width over the value.
+/// Required precision, as half width over value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Of the operations per second.
     pub iops: f64,
     /// Of the mean response time.
     pub mean: f64,
-    /// Of the quantile that matters: the objective's measure, or the 99th percentile when there is none.
+    /// Of the objective's measure, or of the 99th percentile without an objective.
     pub quantile: f64,
 }
 
@@ -22,10 +22,10 @@ impl Default for Precision {
     }
 }
 
-/// True when every interval that `goal` asks about is there and is no wider than it.
+/// True if every interval required by `goal` exists and is narrow enough.
 ///
-/// A figure without an interval is never tight enough. The measure of an objective on the mean is held to the goal
-/// for the quantile as well, as it is what the load line rests on.
+/// A figure without an interval is never precise enough. The measure of an objective on the mean must meet the goal of
+/// the quantile as well, because the load line depends on it.
 pub fn tight_enough(figures: &Figures, goal: &Precision) -> bool {
     let within = |estimate: &Estimate, goal: f64| estimate.relative_half_width().is_some_and(|half| half <= goal);
     within(&figures.iops, goal.iops)
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn every_interval_counts_and_a_missing_one_is_never_tight() {
+    fn all_intervals_must_exist_and_be_narrow() {
         let goal = Precision::default();
         let good = Figures {
             iops: known(1e5, 0.01),

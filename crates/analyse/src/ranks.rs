@@ -1,7 +1,7 @@
-//! Comparing two groups of numbers by rank: robust against single wild values.
+//! Rank comparison of two groups of values: robust against outliers.
 
-/// How far apart two groups are, in standard errors of the rank sum (Mann & Whitney 1947), positive when `b` is
-/// higher. About 2 is clear for groups of five or more; 0 when either is empty. Ties count half.
+/// Distance of two groups in standard errors of the rank sum (Mann & Whitney 1947), positive if `b` is higher. About 2
+/// is significant for groups of five or more; 0 if either is empty. Ties count half.
 pub(crate) fn signed(a: &[f64], b: &[f64]) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 0.0;
@@ -13,8 +13,8 @@ pub(crate) fn signed(a: &[f64], b: &[f64]) -> f64 {
     (wins - of_a * of_b / 2.0) / (of_a * of_b * (of_a + of_b + 1.0) / 12.0).sqrt()
 }
 
-/// As [`signed`], whichever is higher. A group of one or two can never be 2 standard errors apart from a small one,
-/// so for them being wholly outside of the other group counts as 3.
+/// Absolute value of [`signed`]. Groups of one or two values can never be 2 standard errors apart from a small group,
+/// so for these, lying entirely outside of the other group counts as 3.
 pub(crate) fn apart(a: &[f64], b: &[f64]) -> f64 {
     let outside = |x: &f64| b.iter().all(|y| y > x) || b.iter().all(|y| y < x);
     if a.len() <= 3 && !a.is_empty() && b.len() > 3 && a.iter().all(outside) { 3.0 } else { signed(a, b).abs() }

@@ -1,7 +1,7 @@
-//! A lasting step down in the rate, as a burst allowance or a write cache makes when it runs out.
+//! Detection of a lasting drop of the rate, as after the exhaustion of a burst allowance or write cache.
 //!
-//! The best single step is found by least squares; it counts when it is deep, when the rate never comes back, and when
-//! a step describes the series better than a straight line does (a line is drift, not a drop).
+//! The best single step is found by least squares; it counts if it is deep, the rate does not recover, and a step
+//! describes the series better than a straight line (which would be drift).
 
 use plimsoll_record::Finding;
 use plimsoll_units::Instant;
@@ -9,21 +9,21 @@ use plimsoll_units::Instant;
 use crate::batch::{self, Piece, Sums, median};
 
 const BATCHES: usize = 60;
-const LEAST_BATCHES: usize = 12;
-/// Operations in a batch, on average, below which batches are joined further.
-const LEAST_OPERATIONS: f64 = 20.0;
-/// A drop leaves at most this share of the rate.
+const MIN_BATCHES: usize = 12;
+/// Minimum mean number of operations in a batch.
+const MIN_OPERATIONS: f64 = 20.0;
+/// Maximum share of the rate after a drop.
 const LEFT: f64 = 0.85;
-/// Squares left by the step over squares left by the line, at most.
+/// Maximum ratio of the squared residuals of the step to those of the line.
 const BETTER_THAN_LINE: f64 = 0.6;
-/// Share of the batches that must lie before and after the step.
+/// Minimum share of the batches before and after the step.
 const BEFORE: f64 = 0.05;
 const AFTER: f64 = 0.2;
 
-/// A step down.
+/// A drop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drop {
-    /// The first piece after it.
+    /// First piece after the drop.
     pub(crate) at: usize,
     seconds: f64,
     before: f64,
@@ -31,7 +31,7 @@ pub(crate) struct Drop {
 }
 
 impl Drop {
-    /// `start` is the moment at which the searched pieces begin.
+    /// `start` is the time of the first searched piece.
     pub(crate) fn finding(&self, start: Instant) -> Finding {
         let at_seconds = self.seconds + start.as_nanos() as f64 / 1e9;
         Finding::RateDropped { at_seconds, before: self.before, after: self.after }
@@ -39,9 +39,9 @@ impl Drop {
 }
 
 pub(crate) fn find(pieces: &[Piece]) -> Option<Drop> {
-    let enough = (Sums::of(pieces).operations / LEAST_OPERATIONS) as usize;
+    let enough = (Sums::of(pieces).operations / MIN_OPERATIONS) as usize;
     let count = BATCHES.min(enough).min(pieces.len());
-    if count < LEAST_BATCHES {
+    if count < MIN_BATCHES {
         return None;
     }
     let values: Vec<_> = batch::gathered(pieces, count).iter().map(Sums::iops).collect();

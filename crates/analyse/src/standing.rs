@@ -1,6 +1,6 @@
-//! How each offered load stands against an objective: repeated runs taken together, loads in order.
+//! Evaluation of each offered load against an objective, combining repeated runs.
 //!
-//! Knows nothing about where the load line is: it only says which loads meet the objective, and how clearly.
+//! Determines which loads meet the objective, and how clearly; the line itself is determined elsewhere.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Estimate, Measure, Objective, Run, Scope, Slice, Steadiness};
@@ -8,23 +8,24 @@ use plimsoll_units::Instant;
 
 use crate::interval;
 
-/// How a load meets an objective.
+/// Result of a load against an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meets {
-    /// The whole interval is above the limit, or the load was too much altogether.
+    /// The whole interval is above the limit, or the load was overloaded.
     No,
     /// The value is above the limit, the interval's lower end is not.
-    Hardly,
+    LikelyFail,
     /// The value is within the limit, the interval's upper end is not.
-    Barely,
+    LikelyPass,
     /// The whole interval is within the limit.
     Yes,
 }
 
-/// One offered load over all of its runs.
+/// An offered load over all of its runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
-    /// Operations per second: those offered by an open load of one stream without failures, otherwise those achieved.
+    /// Operations per second: the offered rate of an open load with a single stream and without failures, otherwise the
+    /// achieved rate.
     pub(crate) iops: Estimate,
     /// The objective's measure in nanoseconds.
     pub(crate) measured: Estimate,
@@ -32,17 +33,17 @@ pub(crate) struct Standing {
     pub(crate) meets: Meets,
 }
 
-/// The open loads by rate.
+/// Open loads by rate.
 pub(crate) fn open(runs: &[Run], objective: Objective) -> Vec<Standing> {
     standings(runs, objective, |pace| matches!(pace, Pace::Open { .. }))
 }
 
-/// The closed loads by depth.
+/// Closed loads by depth.
 pub(crate) fn closed(runs: &[Run], objective: Objective) -> Vec<Standing> {
     standings(runs, objective, |pace| matches!(pace, Pace::Closed { .. }))
 }
 
-/// Depth of a closed load, rate of an open one: what loads of one sort are ordered by.
+/// Sort key of loads of the same kind: depth of a closed load, rate of an open load.
 pub(crate) fn offered_size(pace: Pace) -> f64 {
     match pace {
         Pace::Closed { depth } => f64::from(depth),
@@ -63,29 +64,28 @@ fn standings(runs: &[Run], objective: Objective, wanted: impl Fn(Pace) -> bool) 
 }
 
 fn standing(offered: Pace, runs: &[&Run], objective: Objective) -> Option<Standing> {
-    // A longer run says more.
+    // Runs are weighted by operations.
     let weight = |run: &Run| run.total.operations().max(1) as f64;
     let single: Vec<_> = runs.iter().filter_map(|run| Some((measured(run, objective)?, weight(run)))).collect();
     let measured = pooled(&single)?;
     let rates: Vec<_> = runs.iter().map(|run| (run.figures.iops, weight(run))).collect();
     let overloads = runs.iter().filter(|run| run.figures.steadiness == Steadiness::Overloaded).count();
-    // A stall can make one run of several look overloaded; half of them cannot be chance.
+    // A stall can make a run look overloaded, but not half of the runs.
     let overloaded = 2 * overloads >= runs.len();
     let limit = objective.limit.as_nanos() as f64;
     let (low, high) = measured.interval.unwrap_or((measured.value, measured.value));
     let meets = match () {
         () if overloaded || low > limit => Meets::No,
-        () if measured.value > limit => Meets::Hardly,
-        () if high > limit => Meets::Barely,
+        () if measured.value > limit => Meets::LikelyFail,
+        () if high > limit => Meets::LikelyPass,
         () => Meets::Yes,
     };
     let iops = carried(offered, runs, pooled(&rates)?, overloaded);
     Some(Standing { iops, measured, overloaded, meets })
 }
 
-/// The rate that a load stands for. An open load of one stream is exactly what was offered: what was achieved has the
-/// noise of random arrivals. With further streams beside it, only what was achieved counts them in; and operations that
-/// failed were offered, but not carried.
+/// Rate of a load. For an open load with a single stream it is the offered rate, as the achieved rate has the noise of
+/// random arrivals. With further streams, and with failed operations, it is the achieved rate.
 fn carried(offered: Pace, runs: &[&Run], achieved: Estimate, overloaded: bool) -> Estimate {
     let Pace::Open { rate, .. } = offered else { return achieved };
     let rate = rate.as_f64();
@@ -93,7 +93,7 @@ fn carried(offered: Pace, runs: &[&Run], achieved: Estimate, overloaded: bool) -
     let accompanied = runs.iter().any(|run| run.total.0.iter().any(|counter| counter.stream != 0));
     match () {
         () if failed => achieved,
-        // Never the load line itself, only a bound above it.
+        // Only used as an upper bound of the line.
         () if overloaded => Estimate::bare(achieved.value.max(rate)),
         () if accompanied => achieved,
         () if (achieved.value / rate - 1.0).abs() < 0.1 => Estimate::bare(rate),
@@ -101,10 +101,10 @@ fn carried(offered: Pace, runs: &[&Run], achieved: Estimate, overloaded: bool) -
     }
 }
 
-/// The objective's measure over a run: from its figures, or from its series when they do not have it.
+/// The objective's measure over a run: from its figures, or from its series.
 pub(crate) fn measured(run: &Run, objective: Objective) -> Option<Estimate> {
     let figures = &run.figures;
-    // Its interval is from slices as they were seen: the kept ones are longer, and too few in a short run.
+    // Its interval was computed from the original slices; the stored slices are longer, and too few in a short run.
     let same = |own: Objective| own.over == objective.over && own.measure == objective.measure;
     let own = figures.objective_ns.filter(|own| own.value > 0.0 && figures.objective.is_some_and(same));
     if own.is_some() {
@@ -121,8 +121,8 @@ pub(crate) fn measured(run: &Run, objective: Objective) -> Option<Estimate> {
     (kept.value > 0.0).then_some(kept)
 }
 
-/// The objective's measure over the operations that it is about, from the run's series; without an interval from its
-/// counts when the series is too short.
+/// The objective's measure over the operations in its scope, from the run's series; from its counts without an interval
+/// if the series is too short.
 fn scoped(run: &Run, objective: Objective) -> Option<Estimate> {
     let begin = Instant::ZERO + run.warm_up;
     let kept = run.series.iter().filter(|slice| slice.start >= begin);
@@ -137,8 +137,8 @@ fn scoped(run: &Run, objective: Objective) -> Option<Estimate> {
     })
 }
 
-/// Several estimates of the same thing, with weights, as one: their mean, and the larger of what their own intervals
-/// and their scatter say about it (two estimates say too little about scatter).
+/// Weighted mean of several estimates, with the larger of the interval from their intervals and that from their scatter
+/// (with at least three estimates).
 pub(crate) fn pooled(estimates: &[(Estimate, f64)]) -> Option<Estimate> {
     if let [(only, _)] = estimates {
         return Some(*only);

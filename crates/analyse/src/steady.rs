@@ -1,6 +1,6 @@
-//! From a series of slices to the figures of a run: the warm-up cut off, doubts about steadiness kept as findings.
+//! From a series of slices to the figures of a run: trims the warm-up, and tests for steadiness.
 //!
-//! Knows nothing about how the load was offered beyond its pace and its end.
+//! Of the offered load, only its pace and end are used.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Figures, Finding, Measure, Objective, Scope, Slice, Steadiness, Tally};
@@ -9,44 +9,44 @@ use plimsoll_units::{Instant, Span};
 use crate::batch::{self, Piece, Sums};
 use crate::{drift, interval, overload, rate_drop, warm_up};
 
-/// What [`settle`] has to know besides the series.
+/// Parameters of [`settle`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settle {
-    /// Time at the start that is cut in any case.
+    /// Minimum warm-up.
     pub least_warm_up: Span,
-    /// From the start of the run to the moment after which nothing more was offered; slices that start later only
-    /// drain what was in flight. [`Span::MAX`] while the run goes on.
+    /// Time from the start of the run until the end of the offered load; later slices only drain operations in flight.
+    /// [`Span::MAX`] during the run.
     pub offered_span: Span,
-    /// What the load line has to meet; its measure becomes [`Figures::objective_ns`].
+    /// Latency objective; its measure becomes [`Figures::objective_ns`].
     pub objective: Option<Objective>,
-    /// How the leading stream was paced.
+    /// Pace of the leading stream.
     pub offered: Pace,
-    /// Operations that had arrived but were never issued. They are among the operations of the last slice.
+    /// Operations that arrived but were never issued; included in the last slice.
     pub unserved: u64,
 }
 
 /// A run without its warm-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
-    /// Time at the start that is in no figure.
+    /// Time at the start excluded from all figures.
     pub warm_up: Span,
-    /// The time that the rates cover: from the end of the warm-up to the end of the offered load.
+    /// Time covered by the rates: from the end of the warm-up to the end of the offered load.
     pub span: Span,
-    /// What completed after the warm-up, the drained backlog included.
+    /// Operations after the warm-up, including the drained backlog.
     pub total: Tally,
     /// Means, percentiles and their intervals.
     pub figures: Figures,
-    /// What makes them questionable.
+    /// Doubts about the figures.
     pub findings: Vec<Finding>,
 }
 
-/// Cuts the warm-up, tests for steadiness, and works out the figures.
+/// Trims the warm-up, tests for steadiness, and computes the figures.
 ///
-/// When the rate dropped for good, all before the drop is cut, too: the figures are what would have gone on.
+/// After a lasting drop of the rate, all data before the drop are trimmed as well, so that the figures describe the
+/// lasting state.
 ///
-/// Rates are over the slices that belong to the offered time, response times over these and what drained after them:
-/// the longest waits come back last. A series without a slice after the least warm-up gives figures of zero whose
-/// steadiness is unknown.
+/// Rates cover the slices of the offered time; response times also include drained operations, as the longest waits
+/// complete last. A series without a slice after the minimum warm-up gives zero figures with unknown steadiness.
 pub fn settle(series: &[Slice], options: &Settle) -> Settled {
     let offered = offered_slices(series, options.offered_span);
     let after = |cut: Span| offered.iter().take_while(|slice| slice.start < Instant::ZERO + cut).count();
@@ -61,9 +61,9 @@ pub fn settle(series: &[Slice], options: &Settle) -> Settled {
     let overloaded = overload::is_overloaded(series, &pieces[least..], options);
     let cut = least
         + match &dropped {
-            // What would have gone on is what came after the drop.
+            // The state after the drop is the lasting state.
             Some(drop) => drop.at,
-            // A queue that grows has no end of a warm-up.
+            // A growing queue has no end of warm-up.
             None if overloaded => 0,
             None => warm_up::pieces_to_cut(&pieces[least..]),
         };
@@ -86,10 +86,10 @@ pub fn settle(series: &[Slice], options: &Settle) -> Settled {
     Settled { warm_up: begin.since(Instant::ZERO), span: end(offered).since(begin), total, figures, findings }
 }
 
-/// The figures of a load that rises and falls as it was recorded.
+/// Figures of a recorded load, which varies as recorded.
 ///
-/// Nothing is cut, it is not asked to be steady, and no figure has an interval: another part of the recording would be
-/// another load. Whether it was too much is asked of the whole.
+/// Trims nothing, does not test for steadiness, and gives no intervals, because another part of the recording would be
+/// another load. Overload is tested for the whole.
 pub fn settle_recorded(series: &[Slice], options: &Settle) -> Settled {
     let offered = offered_slices(series, options.offered_span);
     let (pieces, drained) = (batch::pieces(offered), batch::pieces(&series[offered.len()..]));
@@ -111,8 +111,7 @@ pub fn settle_recorded(series: &[Slice], options: &Settle) -> Settled {
     Settled { warm_up: Span::ZERO, span, total, figures, findings: Vec::new() }
 }
 
-/// The figures of a slot: exactly its warm-up is cut, and it is not searched for drops of the rate, for which it is too
-/// short.
+/// Figures of a slot: trims exactly its warm-up, and does not search for drops of the rate, because it is too short.
 pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
     let offered = offered_slices(series, options.offered_span);
     let cut = offered.iter().take_while(|slice| slice.start < Instant::ZERO + options.least_warm_up).count();
@@ -128,7 +127,7 @@ pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
         figures.objective_ns = interval::measure(&scoped, objective.measure);
     }
     if matches!(options.offered, Pace::Open { .. }) {
-        // Queueing makes late operations come together: one slot has too few for the interval of a quantile.
+        // Queueing bunches late operations: a slot has too few for the interval of a quantile.
         let tails = [&mut figures.p99_ns, &mut figures.p999_ns];
         tails.into_iter().chain(&mut figures.objective_ns).for_each(|estimate| estimate.interval = None);
     }
@@ -143,8 +142,8 @@ pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
     }
 }
 
-/// The slices that lie within the offered time. One that begins in it but reaches beyond it by more than a twentieth
-/// of its length would dilute the rate, so it counts as drained, unless it is all there is.
+/// Slices within the offered time. A slice that exceeds it by more than 5 % of its length would dilute the rate and
+/// counts as drained, unless it is the only one.
 fn offered_slices(series: &[Slice], offered_span: Span) -> &[Slice] {
     let end = Instant::ZERO + offered_span;
     let within = |slice: &Slice| slice.start + (slice.span - slice.span / 20) <= end;

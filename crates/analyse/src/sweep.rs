@@ -1,9 +1,9 @@
-//! What to measure next: a measurement as a state machine that is shown the slots and runs so far.
+//! Selection of the next point to measure: a state machine that receives the slots and runs so far.
 //!
-//! Knows nothing about how a point is measured, and reads no clock: it is told how much time was spent. Loads that the
-//! user named are measured as they are. Otherwise closed loads give the highest rate that the storage completes, and
-//! slots of open loads, in passes, the load line. Without a plan for slots only closed loads are measured, those around
-//! the load line at smaller steps.
+//! Independent of the measurement of points and of clocks: the elapsed time is an argument. Loads given by the user are
+//! measured as they are. Otherwise closed loads determine the highest completed rate, and slots of open loads, in
+//! passes, the load line. Without a plan for slots only closed loads are measured, with smaller steps around the load
+//! line.
 
 mod bracket;
 mod named;
@@ -19,52 +19,52 @@ pub use passes::SlotPlan;
 
 use passes::Passes;
 
-/// What a sweep may do and has to reach.
+/// Constraints and goals of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPlan {
-    /// Measuring time in all, warm-ups included.
+    /// Total measuring time, including warm-ups.
     pub budget: Span,
-    /// Closed loads that the user named: these and no others.
+    /// Depths given by the user; no others are measured.
     pub depths: Option<Vec<u32>>,
-    /// The deepest closed load that is tried.
+    /// Maximum depth of closed loads.
     pub max_depth: u32,
-    /// Open loads that the user named: these and no others.
+    /// Rates given by the user; no others are measured.
     pub rates: Option<Vec<Iops>>,
-    /// How open loads arrive.
+    /// Arrival process of open loads.
     pub arrival: Arrival,
-    /// What the load line has to meet; absent when it is to be chosen from the lightest load.
+    /// Latency objective; absent to choose it from the lightest load.
     pub objective: Option<Objective>,
-    /// When a point is known well enough.
+    /// Precision at which a point ends.
     pub precision: Precision,
-    /// How often each load is measured, at least 1.
+    /// Number of measurements of each load, at least 1.
     pub repetitions: u32,
-    /// The shortest measured time of a point.
+    /// Minimum measured time of a point.
     pub least_point: Span,
-    /// The longest measured time of a point.
+    /// Maximum measured time of a point.
     pub most_point: Span,
-    /// Slots of open loads; `None` for closed loads of growing depth alone. Loads that the user named have none.
+    /// Slots of open loads; `None` for closed loads of increasing depth only. Not used for loads given by the user.
     pub slots: Option<SlotPlan>,
 }
 
-/// What a point is measured for.
+/// Purpose of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To find the most that the storage carries: closed loads of growing depth.
+    /// Determine the highest rate: closed loads of increasing depth.
     Bracket,
-    /// To see the response times below that: open loads.
+    /// Determine response times below that rate: open loads.
     Below,
-    /// To find the load line.
+    /// Determine the load line.
     LoadLine,
-    /// To know a point better.
+    /// Repeat a point for precision.
     Repeat,
-    /// To use up burst allowances.
+    /// Exhaust burst allowances.
     Soak,
-    /// To see whether the load line lasts.
+    /// Test whether the load line lasts.
     Hold,
 }
 
 impl Purpose {
-    /// A short name for a progress line.
+    /// Short name for a progress line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bracket => "most it carries",
@@ -77,45 +77,45 @@ impl Purpose {
     }
 }
 
-/// One run to make.
+/// A run to measure.
 ///
-/// Intervals need 10 slices and steadiness 15: slices of a twentieth to a fortieth of [`Point::least`] serve well.
+/// Intervals need 10 slices and steadiness 15: suitable slices are 1/20 to 1/40 of [`Point::least`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The load.
+    /// Offered load.
     pub pace: Pace,
-    /// Time before the measured time; at least this is cut.
+    /// Time before the measured time; the minimum that is trimmed.
     pub warm_up: Span,
-    /// Measured time before which the point is not ended.
+    /// Minimum measured time.
     pub least: Span,
-    /// Measured time after which the point is ended.
+    /// Maximum measured time.
     pub most: Span,
-    /// What it is for.
+    /// Purpose.
     pub purpose: Purpose,
-    /// The role of its slot and the number of its pass; `None` where no slots are kept.
+    /// Role of its slot and number of its pass; `None` without slots.
     pub slot: Option<(SlotRole, u32)>,
 }
 
-/// The course of a measurement.
+/// State of a sweep.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     plan: SweepPlan,
     objective: Option<Objective>,
     issued: Vec<Point>,
     passes: Option<Passes>,
-    /// Closed loads were measured until they gave no more.
+    /// Closed loads were measured up to saturation.
     is_bracketed: bool,
-    /// When the first round of closed loads ended: how many points it had.
+    /// Number of points in the first round of closed loads, after its end.
     first_round: Option<usize>,
 }
 
-/// More points than any sweep needs: a bound, not a plan.
-const MOST_POINTS: usize = 2_500;
-/// Share of a point's time that warms up.
+/// Upper bound of the number of points; not reached in practice.
+const MAX_POINTS: usize = 2_500;
+/// Warm-up as a share of a point's time.
 const WARM_UP: f64 = 0.1;
 
 impl Sweep {
-    /// Nothing measured yet.
+    /// Starts a sweep.
     pub fn new(plan: SweepPlan) -> Self {
         let is_named = plan.depths.is_some() || plan.rates.is_some();
         let slots = plan.slots.filter(|_| !is_named);
@@ -123,12 +123,12 @@ impl Sweep {
         Self { objective: plan.objective, plan, issued: Vec::new(), passes, is_bracketed: false, first_round: None }
     }
 
-    /// The next run to make, or `None` when all is known well enough or the budget is spent.
+    /// The next run to measure; `None` if the results are precise enough or the budget is exhausted.
     ///
-    /// `runs` and `slots` are all of this sweep so far, `spent` the time that they took with everything around them.
-    /// The budget is passed by one point at most; loads that the user named are all measured once, whatever it takes.
+    /// `runs` and `slots` are all results of this sweep so far, `spent` the total elapsed time. The budget is exceeded
+    /// by at most a point; loads given by the user are all measured at least once.
     pub fn next(&mut self, runs: &[Run], slots: &[LoadSlot], spent: Span) -> Option<Point> {
-        if self.issued.len() >= MOST_POINTS {
+        if self.issued.len() >= MAX_POINTS {
             return None;
         }
         let left_s = self.plan.budget.as_secs_f64() - spent.as_secs_f64();
@@ -148,15 +148,15 @@ impl Sweep {
         Some(point)
     }
 
-    /// The measuring time after which a load line under `objective` would be known to about a fifth, where the budget
-    /// is shorter. `None` before the first slots of open loads.
+    /// Measuring time needed for a load line under `objective` with an interval of about ±20 %, if the budget is
+    /// shorter. `None` before the first slots of open loads.
     pub fn needed(&self, objective: Objective) -> Option<Span> {
         self.passes.as_ref()?.needed(objective)
     }
 
-    /// True when a point may end: its least time has passed and what it was for is known.
+    /// True if a point may end: its minimum time has passed, and its purpose is fulfilled.
     ///
-    /// `measured` is the time since the point's warm-up, `figures` what was seen in it.
+    /// `measured` is the time since the point's warm-up, `figures` are its figures so far.
     pub fn is_enough(&self, point: &Point, measured: Span, figures: &Figures) -> bool {
         if measured < point.least || measured >= point.most || point.slot.is_some() {
             return measured >= point.most;
@@ -165,7 +165,7 @@ impl Sweep {
         let tight = || figures.steadiness == Steadiness::Steady && tight_enough(figures, precision);
         match point.purpose {
             _ if figures.steadiness == Steadiness::Overloaded => true,
-            // The most that it carries needs no tail.
+            // The highest rate needs no tail precision.
             Purpose::Bracket if self.plan.depths.is_none() => {
                 figures.iops.relative_half_width().is_some_and(|half| half <= precision.iops)
             }
@@ -174,7 +174,7 @@ impl Sweep {
         }
     }
 
-    /// True when the whole interval of the objective's measure is on one side of its limit.
+    /// True if the whole interval of the objective's measure is on the same side of its limit.
     fn is_decided(&self, figures: &Figures) -> bool {
         let Some(objective) = self.objective else { return true };
         let limit = objective.limit.as_nanos() as f64;
@@ -182,28 +182,28 @@ impl Sweep {
         interval.is_some_and(|(low, high)| low > limit || high <= limit)
     }
 
-    /// What the load line has to meet: given, or chosen from the lightest load once that was measured.
+    /// Latency objective: given, or chosen from the lightest load after its measurement.
     pub fn objective(&self) -> Option<Objective> {
         self.objective
     }
 
-    /// Takes the objective of another sweep, in place of one chosen from the lightest load.
+    /// Adopts the objective of another sweep, instead of choosing it from the lightest load.
     pub fn share_objective(&mut self, objective: Objective) {
         self.plan.objective = Some(objective);
         self.objective = Some(objective);
     }
 
-    /// True when the next point begins a pass. Without passes each point is one.
+    /// True if the next point starts a pass. Without passes each point does.
     pub fn is_between_passes(&self) -> bool {
         self.passes.as_ref().is_none_or(Passes::is_between_passes)
     }
 
-    /// Why points are being measured now, for a progress line.
+    /// Purpose of the current point, for a progress line.
     pub fn purpose(&self) -> Option<Purpose> {
         self.issued.last().map(|point| point.purpose)
     }
 
-    /// How much of the measurement is done, 0 to 1: a guess, as it may end before its budget does.
+    /// Estimated progress, 0 to 1; a sweep may end before its budget.
     pub fn share_done(&self, spent: Span) -> f64 {
         let of_budget = spent.as_secs_f64() / self.plan.budget.as_secs_f64().max(1e-9);
         match self.named_points() {
@@ -212,7 +212,7 @@ impl Sweep {
         }
     }
 
-    /// Closed loads of growing depth and those around the load line, then the same again as often as asked.
+    /// Closed loads of increasing depth and those around the load line, followed by the repetitions.
     fn rising(&mut self, runs: &[Run]) -> Option<Point> {
         if self.first_round.is_none() {
             let mut point = if self.is_bracketed { None } else { self.bracket(runs) };
@@ -228,8 +228,8 @@ impl Sweep {
         self.again(self.first_round?)
     }
 
-    /// The points of the first round in the same order, once more: in turns, so that a drift of the storage does not
-    /// look like a difference between loads.
+    /// Repeats the points of the first round in the same order, interleaved, so that drift of the storage does not
+    /// appear as a difference between loads.
     fn again(&self, first_round: usize) -> Option<Point> {
         let fresh: Vec<&Point> = self.issued[..first_round].iter().filter(|p| p.purpose != Purpose::Repeat).collect();
         let done = self.issued.len() - first_round;
@@ -237,8 +237,8 @@ impl Sweep {
         (done < wanted).then(|| Point { purpose: Purpose::Repeat, ..*fresh[done % fresh.len()] })
     }
 
-    /// A point of about `seconds`, within the plan's bounds; longer where `response_s` asks for it, as a load has to
-    /// go round several times before its figures mean anything.
+    /// A point of about `seconds`, within the plan's bounds; longer for long response times, as a load must circulate
+    /// several times for meaningful figures.
     fn point(&self, pace: Pace, purpose: Purpose, seconds: f64, response_s: f64) -> Point {
         let (least, most) = (self.plan.least_point.as_secs_f64(), self.plan.most_point.as_secs_f64());
         let seconds = seconds.max(10.0 * response_s).min(most).max(least);

@@ -1,28 +1,28 @@
-//! Where the warm-up of a run ends, by MSER on batches of time.
+//! End of the warm-up of a run, by MSER on batches of time.
 //!
-//! MSER cuts where the standard error of the rest is least (White 1997). On single, autocorrelated response times it
-//! makes the bias worse; on batches of time it finds trends. Two guards keep it from cutting what is only noise: values
-//! far from the later half's median are pulled in, so that one stall does not look like a trend, and a cut counts only if
-//! what it removes differs clearly from what it keeps, and what it keeps has levelled off.
+//! MSER trims where the standard error of the rest is minimal (White 1997). On single, autocorrelated response times it
+//! increases the bias; on batches of time it finds trends. Two guards prevent trimming of noise: outliers relative to
+//! the later half are clamped, so that a stall does not look like a trend; and trimming requires that the removed part
+//! differs significantly from the rest, and that the rest has levelled off.
 
 use crate::batch::{self, Piece, Sums, median};
 use crate::ranks;
 
-/// Batches that the search works on.
+/// Number of batches for the search.
 const BATCHES: usize = 50;
-/// Fewer batches than this show no trend.
-const LEAST_BATCHES: usize = 10;
-/// Operations in a batch, on average, below which batches are joined further.
-const LEAST_OPERATIONS: f64 = 20.0;
-/// Relative difference between the part cut and the part kept below which there is nothing to cut.
-const LEAST_DIFFERENCE: f64 = 0.03;
+/// Minimum number of batches for a trend.
+const MIN_BATCHES: usize = 10;
+/// Minimum mean number of operations in a batch.
+const MIN_OPERATIONS: f64 = 20.0;
+/// Minimum relative difference between the removed part and the rest.
+const MIN_DIFFERENCE: f64 = 0.03;
 
-/// How many pieces at the start belong to the warm-up: at most two fifths of them. Where the search, which goes up to
-/// one half, ends beyond that, it found no end of the warm-up, and nothing is cut: the drift test will say so.
+/// Number of pieces in the warm-up, at most 40 % of them. If the optimum, searched up to 50 %, is beyond that, the
+/// warm-up has no end and nothing is trimmed; the drift test reports it.
 pub(crate) fn pieces_to_cut(pieces: &[Piece]) -> usize {
-    let enough = (Sums::of(pieces).operations / LEAST_OPERATIONS) as usize;
+    let enough = (Sums::of(pieces).operations / MIN_OPERATIONS) as usize;
     let count = BATCHES.min(enough).min(pieces.len());
-    if count < LEAST_BATCHES {
+    if count < MIN_BATCHES {
         return 0;
     }
     let batches = batch::gathered(pieces, count);
@@ -33,20 +33,20 @@ pub(crate) fn pieces_to_cut(pieces: &[Piece]) -> usize {
 }
 
 fn batches_to_cut(values: &[f64]) -> usize {
-    let tamed = tamed(values);
-    let least = |d: &usize| standard_error_squared(&tamed[*d..]);
+    let clamped = clamped(values);
+    let least = |d: &usize| standard_error_squared(&clamped[*d..]);
     let cut = (0..=values.len() / 2).min_by(|a, b| least(a).total_cmp(&least(b))).unwrap_or(0);
     let (gone, kept) = values.split_at(cut);
-    let differs = (median(gone) / median(kept) - 1.0).abs() > LEAST_DIFFERENCE;
+    let differs = (median(gone) / median(kept) - 1.0).abs() > MIN_DIFFERENCE;
     let early = cut * 5 <= values.len() * 2;
     if cut > 0 && early && differs && ranks::apart(gone, kept) > 2.0 && levels_off(gone, kept) { cut } else { 0 }
 }
 
-/// True when what is kept changes at less than a quarter of the pace at which it came away from what was cut. On a straight
-/// ramp MSER cuts anywhere; that is drift, and no warm-up.
+/// True if the rest changes at less than a quarter of the pace between removed part and rest. On a straight ramp MSER
+/// trims anywhere, but that is drift.
 fn levels_off(gone: &[f64], kept: &[f64]) -> bool {
     let (early, late) = kept.split_at(kept.len() / 2);
-    // Middles of the two parts lie half of both lengths apart.
+    // Centres of the two parts are half of both lengths apart.
     let before = (median(kept) - median(gone)) / (gone.len() + kept.len()) as f64;
     let after = (median(late) - median(early)) / kept.len() as f64;
     after / before < 0.25
@@ -58,9 +58,9 @@ fn standard_error_squared(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n * n)
 }
 
-/// The values with those pulled in that are more than five deviations from the median of the later half; at least a
-/// twentieth of the median counts as a deviation, so that quiet storage keeps its small trends apart from its stalls.
-fn tamed(values: &[f64]) -> Vec<f64> {
+/// Clamps values to five deviations around the median of the later half; a deviation is at least 2 % of the median, so
+/// that small trends of quiet storage remain distinguishable from stalls.
+fn clamped(values: &[f64]) -> Vec<f64> {
     let late = &values[values.len() / 2..];
     let middle = median(late);
     let distances: Vec<_> = late.iter().map(|value| (value - middle).abs()).collect();

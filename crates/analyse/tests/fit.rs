@@ -1,4 +1,4 @@
-//! Fitting: a model that gave figures is given back by them, and what they do not say is not said.
+//! Fitting recovers the parameters of models from their figures, and reports unidentified parameters.
 
 use fastrand::Rng;
 use plimsoll_analyse::{Fitted, NotFitted, Parameter, fit};
@@ -9,7 +9,7 @@ use plimsoll_record::{
 };
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
-/// Operations per second with so many in flight.
+/// Operations per second at `depth`.
 fn simulate(model: &str, depth: u32, count: usize) -> f64 {
     let mut chain = Chain::new(&parse(model).expect("a model"), 3);
     let mut rng = Rng::with_seed(9);
@@ -96,14 +96,14 @@ fn measured() -> Source {
     Source::Measured { engine: "io_uring".into() }
 }
 
-/// What is fitted to the figures of a model, as if they had been measured to a hundredth.
+/// Fits to the figures of a model, with intervals of 1 %.
 fn fit_to(model: &str, depths: &[u32]) -> Fitted {
     let runs = depths.iter().map(|depth| run(*depth, simulate(model, *depth, 60_000), Some(0.01))).collect();
     let curve = curve(measured(), 1.0, runs);
     fit(&[Evidence::try_from(&curve).expect("measured")]).expect("steady runs")
 }
 
-/// That a number came back: within its interval, or at least within a tolerance of the truth.
+/// Checks that a parameter is recovered: within its interval, or within a tolerance of the truth.
 fn came_back(fitted: &Fitted, name: &str, truth: f64) {
     let parameter = named(fitted, name);
     let (low, high) = parameter.interval.unwrap_or_else(|| panic!("{parameter:?} has no interval"));
@@ -117,7 +117,7 @@ fn named<'a>(fitted: &'a Fitted, name: &str) -> &'a Parameter {
 }
 
 #[test]
-fn a_device_comes_back() {
+fn device_is_recovered() {
     let fitted = fit_to("link(60us) then bank(16, 80us, lognormal 0.3)", &[1, 2, 4, 8, 16, 32, 64, 128]);
     came_back(&fitted, "path, time of one operation", 60e3);
     came_back(&fitted, "dies, time of one operation", 80e3);
@@ -126,7 +126,7 @@ fn a_device_comes_back() {
 }
 
 #[test]
-fn a_pipeline_comes_back_when_it_binds() {
+fn binding_pipeline_is_recovered() {
     let model = "link(20us) then bank(64, 60us, lognormal 0.3) then station(1, 3us)";
     let fitted = fit_to(model, &[1, 2, 4, 8, 16, 32, 64, 128]);
     came_back(&fitted, "pipeline, time of one operation", 3e3);
@@ -134,15 +134,15 @@ fn a_pipeline_comes_back_when_it_binds() {
 }
 
 #[test]
-fn a_pool_of_servers_comes_back() {
+fn pool_of_servers_is_recovered() {
     let fitted = fit_to("link(100us) then station(4, 300us, exponential)", &[1, 2, 4, 5, 6, 8, 16, 64]);
     came_back(&fitted, "servers, number", 4.0);
     came_back(&fitted, "servers, time of one operation", 300e3);
 }
 
-/// 12 servers of 223 us give the same figures within a quarter of a hundredth: only what they carry together shows.
+/// 12 servers of 223 us give the same figures within 0.25 %: only their total capacity is identified.
 #[test]
-fn a_large_pool_is_only_known_as_a_whole() {
+fn large_pool_is_identified_by_capacity_only() {
     let fitted = fit_to("link(700us) then station(16, 300us, exponential)", &[1, 4, 16, 32, 48, 56, 64, 128]);
     assert!(!named(&fitted, "servers, number").identified, "{fitted:#?}");
     assert!(fitted.doubts.iter().any(|doubt| doubt.contains("what all servers carry together")), "{:?}", fitted.doubts);
@@ -150,7 +150,7 @@ fn a_large_pool_is_only_known_as_a_whole() {
 }
 
 #[test]
-fn a_limit_comes_back() {
+fn limit_is_recovered() {
     let fitted = fit_to("limit(3000) then link(1ms)", &[1, 2, 3, 4, 8, 16]);
     came_back(&fitted, "limit, operations", 3000.0);
     came_back(&fitted, "path, time of one operation", 1e6);
@@ -172,7 +172,7 @@ fn a_measured_disk_is_a_power_law() {
 }
 
 #[test]
-fn one_depth_identifies_one_time_and_no_more() {
+fn single_depth_identifies_a_single_time() {
     let fitted = fit_to("link(20us) then bank(32, 80us) then station(1, 2us)", &[1]);
     assert_eq!(fitted.parameters.len(), 1);
     assert!((fitted.parameters[0].value / 102e3 - 1.0).abs() < 0.01);
@@ -182,7 +182,7 @@ fn one_depth_identifies_one_time_and_no_more() {
 }
 
 #[test]
-fn what_never_waited_has_no_number_of_servers() {
+fn number_of_servers_needs_waiting() {
     let fitted = fit_to("station(512, 90us, lognormal 0.3)", &[1, 2, 4, 8]);
     assert_eq!(fitted.parameters.iter().filter(|parameter| parameter.identified).count(), 1, "{fitted:#?}");
     came_back(&fitted, "path, time of one operation", 90e3);
@@ -197,16 +197,16 @@ fn reads_and_writes_measured_together_are_doubted() {
 }
 
 #[test]
-fn nothing_is_fitted_to_nothing() {
+fn missing_evidence_is_an_error() {
     assert_eq!(fit(&[]).unwrap_err(), NotFitted::NoEvidence);
     let mut drifting = run(1, 1e4, None);
     drifting.figures.steadiness = Steadiness::Drifting;
     let curve = curve(measured(), 1.0, vec![drifting]);
     assert_eq!(fit(&[Evidence::try_from(&curve).unwrap()]).unwrap_err(), NotFitted::NoRun);
 }
-/// Twice as many in flight would tell whether the dies or a pipeline bind.
+/// Twice the depth would show whether the dies or a pipeline bind.
 #[test]
-fn two_models_are_shown_where_they_part_beyond_what_was_measured() {
+fn rival_with_other_extrapolation_is_shown() {
     let fitted = fit_to("link(20us) then bank(64, 60us, lognormal 0.3) then station(1, 3us)", &[1, 2, 4, 6, 8, 12]);
     let rival = fitted.rival.as_ref().unwrap_or_else(|| panic!("{fitted:#?}"));
     assert!(rival.error.mean < 0.01, "{rival:?}");

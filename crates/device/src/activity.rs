@@ -1,6 +1,6 @@
-//! Counters of the device, the processors and this process, before and after: what else went on during a run.
+//! Counters of the device, the processors and this process before and after a run, to reveal concurrent activity.
 //!
-//! Gives numbers with units, and knows nothing about which of them makes a figure questionable.
+//! Returns numbers with units; thresholds are applied elsewhere.
 
 mod counters;
 mod delta;
@@ -19,7 +19,7 @@ use crate::disk::Block;
 use crate::host::{CLOCK_SOURCE, Tree};
 use crate::subject::{DeviceNumber, Subject};
 
-/// What is watched: the disk of a subject, found once.
+/// Source of snapshots; the disk of the subject is looked up once.
 #[derive(Clone, Debug)]
 pub struct Watch {
     tree: Tree,
@@ -27,12 +27,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches the disk that holds `subject` (the whole one: others on it compete for it), and the machine.
+    /// Watches the machine and the disk that holds `subject`: the whole disk, as other users of it compete.
     pub fn new(subject: &Subject) -> Self {
         Self::on(Tree::system(), subject.device)
     }
 
-    /// Watches the machine alone: what is measured is no disk of it.
+    /// Watches the machine alone, for targets that are not a local disk.
     pub fn host() -> Self {
         Self::on(Tree::system(), None)
     }
@@ -43,7 +43,7 @@ impl Watch {
         Self { tree, disk }
     }
 
-    /// The counters now. Reads a few small files: below a millisecond on most machines.
+    /// Takes a snapshot. Reads a few small files: below a millisecond on most machines.
     pub fn snapshot(&self) -> Activity {
         Activity {
             taken: Instant::now(),
@@ -57,7 +57,7 @@ impl Watch {
     }
 }
 
-/// Counters at one moment; what they mean is the difference to another ([`Activity::since`]).
+/// Counters at one moment; only differences ([`Activity::since`]) are meaningful.
 #[derive(Clone, Debug)]
 pub struct Activity {
     taken: Instant,

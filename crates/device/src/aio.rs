@@ -57,7 +57,7 @@ const _: () = assert!(size_of::<Request>() == 64 && size_of::<Event>() == 32);
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 
-/// A context of the kernel; it ends with its value.
+/// A context of the kernel, destroyed on drop.
 #[derive(Debug)]
 struct Context(libc::c_ulong);
 
@@ -65,7 +65,7 @@ impl Context {
     /// A context for `depth` concurrent operations.
     fn new(depth: u32) -> io::Result<Self> {
         let mut context: libc::c_ulong = 0;
-        // SAFETY: the kernel writes one word to `context`, which is zero as it has to be.
+        // SAFETY: the kernel writes one word to `context`, which is zero as required.
         let made = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_long::from(depth), &raw mut context) };
         match checked(made) {
             Ok(_) => Ok(Self(context)),
@@ -89,9 +89,9 @@ fn checked(returned: libc::c_long) -> io::Result<usize> {
     usize::try_from(returned).map_err(|_| io::Error::last_os_error())
 }
 
-/// Files behind a context.
+/// Target that submits operations to a kernel AIO context.
 pub struct Aio {
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     context: Option<Context>,
     clock: Clock,
     now: Instant,
@@ -104,26 +104,27 @@ pub struct Aio {
     writes: Aligned,
     writable: bool,
     stride: usize,
-    /// One for each slot.
+    /// Request of each slot.
     requests: Vec<Request>,
-    /// Addresses of the requests that are handed over next.
+    /// Addresses of the requests of the next submission.
     queued: Vec<*mut Request>,
     events: Vec<Event>,
-    /// Bytes of each slot's operation; [`FREE`] without one.
+    /// Bytes of each slot's operation; [`FREE`] for an idle slot.
     expected: Vec<u32>,
-    /// Flushes and trims, which end when they are submitted.
+    /// Flushes and trims, which are complete when submitted.
     done: Vec<Completion>,
     in_flight: u32,
 }
 
-// SAFETY: `queued` is empty between two calls, so no pointer of it outlives a call; all else may move between threads.
+// SAFETY: `queued` is empty between two calls, so none of its pointers outlives a call; all other fields may move
+// between threads.
 unsafe impl Send for Aio {}
 
 impl Aio {
-    /// For `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    /// A target for `shape` on `files` with their lengths, concatenated in order, see [`crate::Engine::start`].
     ///
     /// # Errors
-    /// The kernel has no asynchronous I/O, or all of its requests are in use; the files cannot be duplicated.
+    /// Kernel AIO is missing, all of its requests are in use, or a file cannot be duplicated.
     pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
         let context = Context::new(shape.depth)?;
         let (stride, slots) = (shape.stride(), shape.depth as usize);
@@ -152,10 +153,10 @@ impl Aio {
         })
     }
 
-    /// True when the kernel has asynchronous I/O and lets this process use it.
+    /// Checks that the kernel provides asynchronous I/O to this process.
     ///
     /// # Errors
-    /// What the kernel says otherwise.
+    /// The error of `io_setup`.
     pub(crate) fn probe() -> io::Result<()> {
         Context::new(1).map(drop)
     }
@@ -173,9 +174,9 @@ impl Aio {
             self.scribe.begin(slot, op);
             (READ, self.reads.at(start))
         } else {
-            assert!(self.writable, "a write is submitted to an engine whose shape says no writes");
-            // SAFETY: the slot is free, which `submit` has checked, so the kernel does not use its part of the buffer, and
-            // no other reference exists.
+            assert!(self.writable, "write submitted to a read-only engine");
+            // SAFETY: the slot is free, which `submit` has checked, so the kernel does not use its part of the buffer,
+            // and no other reference exists.
             let data = unsafe { self.writes.part(start, op.length as usize) };
             self.scribe.write(slot, op, data);
             (WRITE, data.as_mut_ptr())
@@ -195,10 +196,10 @@ impl Aio {
         self.queued.push(&raw mut self.requests[slot.index()]);
     }
 
-    /// Flushes or trims at once.
+    /// Executes a flush or a trim.
     #[cold]
     fn call(&mut self, slot: Slot, op: &Op) {
-        assert!(self.writable || op.kind != Kind::Trim, "a trim is submitted to an engine whose shape says no writes");
+        assert!(self.writable || op.kind != Kind::Trim, "trim submitted to a read-only engine");
         self.expected[slot.index()] = 0;
         self.scribe.begin(slot, op);
         let (file, offset) = self.files.place(op);
@@ -212,18 +213,19 @@ impl Aio {
     }
 
     /// Submits the queued requests. If the kernel has no space, waits for a completion.
-    fn hand(&mut self) -> io::Result<()> {
-        let mut handed = 0;
-        while handed < self.queued.len() {
-            let rest = &self.queued[handed..];
-            // SAFETY: the requests live as long as `self` and describe parts of buffers that belong to free slots, which
-            // are not moved or freed while the operations are in flight (see Drop). The kernel copies the requests.
+    fn submit_queued(&mut self) -> io::Result<()> {
+        let mut submitted = 0;
+        while submitted < self.queued.len() {
+            let rest = &self.queued[submitted..];
+            // SAFETY: the requests live as long as `self` and describe parts of buffers that belong to free slots,
+            // which are not moved or freed while the operations are in flight (see Drop). The kernel copies the
+            // requests.
             let taken = checked(unsafe {
                 libc::syscall(libc::SYS_io_submit, self.context(), rest.len().cast_signed(), rest.as_ptr())
             });
             match taken {
                 Ok(taken) => {
-                    handed += taken;
+                    submitted += taken;
                     self.in_flight += taken as u32;
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
@@ -239,7 +241,7 @@ impl Aio {
         Ok(())
     }
 
-    /// Waits for at least `least` events, at most until the timeout.
+    /// Waits for at least `least` events or until the timeout.
     #[inline]
     fn reap(&mut self, least: u32, timeout: Option<Duration>) -> io::Result<usize> {
         let timeout = timeout.map(|timeout| libc::timespec {
@@ -248,7 +250,8 @@ impl Aio {
         });
         let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let (events, most) = (self.events.as_mut_ptr(), self.events.len().cast_signed());
-        // SAFETY: the kernel writes at most `most` events to as many places, and reads the timeout, which lives until then.
+        // SAFETY: the kernel writes at most `most` events into an array of that length, and reads the timeout, which
+        // outlives the call.
         let reaped = checked(unsafe {
             libc::syscall(libc::SYS_io_getevents, self.context(), libc::c_long::from(least), most, events, timeout)
         });
@@ -280,7 +283,7 @@ impl Aio {
         }
     }
 
-    /// The time from now to `until`; zero when something is done already.
+    /// Time until `until`; zero if completions are pending.
     #[inline]
     fn left(&mut self, until: Instant) -> Duration {
         if !self.done.is_empty() {
@@ -300,8 +303,8 @@ impl Target for Aio {
     }
 
     /// # Panics
-    /// When an operation is larger than the shape says, writes or trims although the shape says that none does, does not
-    /// lie in one of several files, or has a slot that is in flight.
+    /// If an operation exceeds `Shape::largest`, writes or trims although `Shape::writes` is false, crosses a file
+    /// boundary, or uses a slot in flight.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         self.queued.clear();
         for (slot, op) in batch {
@@ -312,9 +315,9 @@ impl Target for Aio {
                 Kind::Flush | Kind::Trim => self.call(*slot, op),
             }
         }
-        let handed = self.hand();
+        let submitted = self.submit_queued();
         self.queued.clear();
-        handed.map_err(|source| Fault { attempt: "submitting with io_submit".into(), source })
+        submitted.map_err(|source| Fault { attempt: "submitting with io_submit".into(), source })
     }
 
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
@@ -344,8 +347,8 @@ impl Target for Aio {
 impl Drop for Aio {
     fn drop(&mut self) {
         if self.in_flight > 0 {
-            // The kernel may still write to this memory: it is leaked rather than reused, and the context, whose end
-            // waits for all operations, is left to the end of the process.
+            // The kernel may still write to these buffers, so they are leaked. The context is leaked, too: destroying
+            // it would wait for all operations.
             for buffer in [&mut self.reads, &mut self.writes] {
                 std::mem::forget(std::mem::replace(buffer, Aligned::new(1)));
             }

@@ -1,4 +1,4 @@
-//! Memory for direct I/O, and what is written from it.
+//! Page-aligned buffers for direct I/O, and the data written from them.
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -6,21 +6,21 @@ use std::ptr::NonNull;
 
 use fastrand::Rng;
 
-/// Every buffer begins on a page: enough for the direct I/O of any device.
+/// Alignment of buffers in bytes: sufficient for direct I/O on any device.
 pub(crate) const PAGE: usize = 4096;
 
-/// Page-aligned memory, zeroed at first.
+/// Page-aligned memory, initially zero.
 #[derive(Debug)]
 pub struct Aligned {
     start: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: the memory is owned, and only reached through `&self` as a raw pointer or through `&mut self`.
+// SAFETY: the memory is owned, and accessed only as a raw pointer through `&self`, or through `&mut self`.
 unsafe impl Send for Aligned {}
 
 impl Aligned {
-    /// `length` bytes, at least 1.
+    /// Allocates `length` bytes, at least 1.
     pub fn new(length: usize) -> Self {
         let layout = Layout::from_size_align(length.max(1), PAGE).expect("buffers are far below the address space");
         // SAFETY: the layout's size is at least 1.
@@ -28,45 +28,45 @@ impl Aligned {
         Self { start: start.unwrap_or_else(|| handle_alloc_error(layout)), layout }
     }
 
-    /// Bytes, at least 1.
+    /// Length in bytes, at least 1.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub const fn len(&self) -> usize {
         self.layout.size()
     }
 
-    /// The address of byte `offset`, for the kernel.
+    /// Address of byte `offset`, for the kernel.
     pub fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.len(), "{offset} is outside of a buffer of {} bytes", self.len());
-        // SAFETY: inside of the allocation, as was just checked.
+        // SAFETY: the assertion above keeps it inside the allocation.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// A part of it, to be changed while other parts are in use.
+    /// A mutable part, while other parts are in use.
     ///
     /// # Safety
-    /// As long as the part is borrowed, nobody has another reference to these bytes, and the kernel does not use them.
+    /// For the lifetime of the part, no other reference to its bytes exists and the kernel does not use them.
     ///
     /// # Panics
-    /// When the part is not inside of the buffer.
-    #[allow(clippy::mut_from_ref)] // that nobody else has these bytes is the caller's word
+    /// If the part exceeds the buffer.
+    #[allow(clippy::mut_from_ref)] // the caller guarantees exclusive access
     pub(crate) unsafe fn part(&self, offset: usize, length: usize) -> &mut [u8] {
         let all = self.len();
         assert!(offset < all && length <= all - offset, "{offset} is outside of a buffer of {all} bytes, or its end");
-        // SAFETY: inside of the allocation, which is initialised; that they are not used otherwise is the caller's word.
+        // SAFETY: inside the initialised allocation; the caller guarantees exclusive access.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), length) }
     }
 
-    /// All of it, to be read.
+    /// The whole buffer, for reading.
     pub const fn content(&self) -> &[u8] {
-        // SAFETY: the allocation is this long and initialised; `&self` excludes a `&mut`. The kernel is still reading into
-        // it only if the caller looks before a request has ended.
+        // SAFETY: the allocation has this length and is initialised; `&self` excludes a `&mut`. The kernel writes to it
+        // only while a request is in flight, when callers do not read it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len()) }
     }
 
-    /// All of it.
+    /// The whole buffer, for writing.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the allocation is this long and initialised; `&mut self` excludes every other reference. The kernel
-        // may still be reading into it only if the caller broke the slot rule of `Target::submit`.
+        // SAFETY: the allocation has this length and is initialised; `&mut self` excludes other references. The kernel
+        // reads from it only if the caller violates the slot rule of `Target::submit`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len()) }
     }
 }
@@ -78,7 +78,7 @@ impl Drop for Aligned {
     }
 }
 
-/// Fills `bytes` with data of which a share compresses away: each page begins random and ends in zeroes.
+/// Fills `bytes` so that the share `compressible` compresses away: each page begins random and ends in zeros.
 pub(crate) fn fill(bytes: &mut [u8], compressible: f64, seed: u64) {
     let mut rng = Rng::with_seed(seed);
     for page in bytes.chunks_mut(PAGE) {
@@ -87,8 +87,8 @@ pub(crate) fn fill(bytes: &mut [u8], compressible: f64, seed: u64) {
     }
 }
 
-/// Makes each page of an operation's data different from every page written before, so that nothing deduplicates: its
-/// first 8 bytes are a mark, also where all of it compresses away, and so are those of a last page that is shorter.
+/// Stamps each page with a unique mark in its first 8 bytes (also pages of zeros and a shorter last page), so that no
+/// two written pages are equal and deduplication has no effect.
 #[inline]
 pub(crate) fn stamp(bytes: &mut [u8], number: u64) {
     for (index, page) in bytes.chunks_mut(PAGE).enumerate() {
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Pages that differ from each other when the same data are written `writes` times, `length` bytes each.
+    /// Writes the same data of `length` bytes `writes` times and counts distinct pages.
     fn check(length: usize, writes: u64, expected: usize) {
         let mut bytes = vec![0; length];
         let mut pages = BTreeSet::new();

@@ -1,6 +1,4 @@
-//! One operation by one call that returns when it is done, with buffers of its own.
-//!
-//! Knows nothing about who calls: the loop itself, or a worker.
+//! Blocking system calls for single operations, with their own buffers; used inline and by worker threads.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -20,7 +18,7 @@ use crate::ring::WHOLE_RANGE;
 /// Discards a range of a block device (`_IO(0x12, 119)`, linux/fs.h).
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
-/// There is one operation at a time.
+/// Slot of the only operation in flight.
 const ONLY: Slot = Slot(0);
 
 /// Performs operations one at a time.
@@ -35,7 +33,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// For `shape` on `files`. Those with different numbers write different data.
+    /// A caller for `shape` on `files`. Callers with different numbers write different data.
     pub(crate) fn new(files: Arc<Files>, shape: &Shape, number: u32) -> Self {
         let seed = shape.seed ^ u64::from(number);
         let scribe = Scribe::new(&shape.contents, seed, 1).counting_from(seed ^ (u64::from(number) << 40));
@@ -53,10 +51,11 @@ impl Calls {
         }
     }
 
-    /// Performs `op`. What was read is not checked yet, so that the clock can be read first: see [`Calls::checked`].
+    /// Performs `op`. Data that were read are verified later by [`Calls::checked`], so that the clock can be read
+    /// first.
     ///
     /// # Panics
-    /// When it is larger than the shape says, or writes although the shape says that none does.
+    /// If `op` exceeds `Shape::largest`, or writes although `Shape::writes` is false.
     #[inline]
     pub(crate) fn perform(&mut self, op: &Op) -> Outcome {
         match self.call(op) {
@@ -66,13 +65,12 @@ impl Calls {
         }
     }
 
-    /// How the operation that was performed last ended, given what the calls said: its data have been checked.
-    #[inline]
+    /// Outcome of the last operation after verification of its data; `outcome` is the result of the system call.
     pub(crate) fn checked(&self, outcome: Outcome) -> Outcome {
         self.scribe.end(ONLY, outcome, |length| &self.reads.content()[..length])
     }
 
-    /// Checking takes time between two operations.
+    /// True if verification takes time between two operations.
     #[inline]
     pub(crate) fn checks(&self) -> bool {
         self.scribe.follows()
@@ -92,18 +90,18 @@ impl Calls {
                 flush(file, self.flush).map(|()| 0)
             }
             Kind::Trim => {
-                assert!(self.writable, "a trim is submitted to an engine whose shape says no writes");
+                assert!(self.writable, "trim submitted to a read-only engine");
                 self.scribe.begin(ONLY, op);
                 trim(file, offset, u64::from(op.length)).map(|()| length)
             }
             Kind::Write => {
-                assert!(self.writable, "a write is submitted to an engine whose shape says no writes");
+                assert!(self.writable, "write submitted to a read-only engine");
                 let data = &mut self.writes.bytes()[..length];
                 self.scribe.write(ONLY, op, data);
                 retry_on_intr(|| rustix::io::pwrite(file, data, offset))
             }
             Kind::DurableWrite => {
-                assert!(self.writable, "a write is submitted to an engine whose shape says no writes");
+                assert!(self.writable, "write submitted to a read-only engine");
                 let data = &mut self.writes.bytes()[..length];
                 self.scribe.write(ONLY, op, data);
                 retry_on_intr(|| rustix::io::pwritev2(file, &[IoSlice::new(data)], offset, self.durable))
@@ -130,13 +128,13 @@ fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
-/// Makes a flush of `file` in this way.
+/// Flushes `file` with the system call `how`.
 pub(crate) fn flush(file: BorrowedFd<'_>, how: Flush) -> rustix::io::Result<()> {
     match how {
         Flush::Fdatasync => rustix::fs::fdatasync(file),
         Flush::Fsync => rustix::fs::fsync(file),
         Flush::SyncFileRange => {
-            // SAFETY: it takes integers and touches no memory. A length of zero means the rest of the file.
+            // SAFETY: takes integers and accesses no memory. A length of zero means the rest of the file.
             match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, WHOLE_RANGE) } {
                 0 => Ok(()),
                 _ => Err(last_errno()),

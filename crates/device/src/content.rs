@@ -1,7 +1,6 @@
-//! What writes write, and what reads must have read.
+//! The data of writes, and verification of reads.
 //!
-//! Knows nothing about engines: it is asked for the bytes of a write before it is handed over, and told how each
-//! operation ended.
+//! Independent of engines: these request the data of each write before they submit it, and report each completion.
 
 mod block;
 mod checked;
@@ -20,47 +19,48 @@ use plimsoll_load::Outcome;
 use plimsoll_units::Op;
 
 pub use checked::{BadInterval, Blank, Checked, Checking};
-pub use mismatch::{Mismatch, Mismatches, What};
+pub use mismatch::{Mismatch, MismatchKind, Mismatches};
 pub use pattern::{Compare, Pattern, Restart};
 pub use refilled::Refilled;
 pub(crate) use scribe::Scribe;
 pub use state::BadState;
 
-/// Makes what is written and checks what was read. One may serve several loops at once.
+/// Generates data for writes and verifies data of reads. An instance may serve several loops at once.
 pub trait Content: Send + Sync + fmt::Debug {
-    /// Fills the buffer of the write `op`, which is handed over next. `number` counts the writes of one engine or worker
-    /// from its seed on, so that each of them can be different. `bytes` has the operation's length, and still holds what the
-    /// buffer's last operation left there. Returns a ticket that [`Content::ended`] is given.
+    /// Fills the buffer of the write `op` before it is submitted. `number` counts the writes of an engine or worker,
+    /// starting at its seed. `bytes` has the length of the operation and still holds the data of the buffer's previous
+    /// operation. Returns a ticket for [`Content::complete`].
     fn fill(&self, op: &Op, number: u64, bytes: &mut [u8]) -> u64;
 
-    /// True when [`Content::asked`] and [`Content::ended`] have to be called. Asked once, when an engine is made.
+    /// True if [`Content::begin_read`] and [`Content::complete`] must be called. Queried once, when an engine is
+    /// created.
     fn checks(&self) -> bool {
         false
     }
 
-    /// The read `op` is handed over next. Returns a ticket that [`Content::ended`] is given.
-    fn asked(&self, _op: &Op) -> u64 {
+    /// Registers the read `op` before it is submitted. Returns a ticket for [`Content::complete`].
+    fn begin_read(&self, _op: &Op) -> u64 {
         0
     }
 
-    /// A read or a write ended with `outcome`; `bytes` is what was read, and empty for a write. Returns the outcome that is
-    /// counted: `EILSEQ` for a read that brought what it should not have.
-    fn ended(&self, _op: &Op, _ticket: u64, _bytes: &[u8], outcome: Outcome) -> Outcome {
+    /// Registers the completion of a read or write with `outcome`; `bytes` are the data of a read, empty for a write.
+    /// Returns the outcome to count: `EILSEQ` for a mismatch.
+    fn complete(&self, _op: &Op, _ticket: u64, _bytes: &[u8], outcome: Outcome) -> Outcome {
         outcome
     }
 }
 
-/// What an engine's writes write.
+/// Data of an engine's writes.
 #[derive(Clone, Debug)]
 pub enum Contents {
-    /// Random data, filled in once: each write only gets new marks, so that no two pages are equal. The cheapest that
-    /// neither compresses nor deduplicates by more than it was told.
+    /// Random data, generated once; each write only receives new marks, so that no two pages are equal. The cheapest
+    /// content that compresses exactly as configured and does not deduplicate.
     Stamped {
         /// Share of the data that compresses away, 0 to 1.
         compressible: f64,
     },
-    /// Zeroes, never touched.
+    /// Zeros, never modified.
     Zeroes,
-    /// What is made for each operation, and checked where it says so.
+    /// Generated for each operation, and verified if the content supports it.
     Made(Arc<dyn Content>),
 }

@@ -1,6 +1,6 @@
-//! The disk behind a subject, as sysfs describes it: model, size, blocks, queue.
+//! The disk of a subject as described by sysfs: model, size, block sizes, queue.
 //!
-//! Absent means not known. Opens no device, and knows nothing about how fast it is.
+//! `None` means unknown. Opens no device.
 
 mod below;
 mod block;
@@ -16,8 +16,8 @@ pub use loop_backing::{LoopBacking, loop_backing};
 use crate::host::Tree;
 use crate::subject::{DeviceNumber, Subject};
 
-/// Describes the disk that holds `subject`: the whole disk where it is on a partition, the stacked device itself
-/// where it is on one (device-mapper, md, loop).
+/// Describes the disk that holds `subject`: the whole disk of a partition, or the stacked device (device-mapper, md,
+/// loop).
 pub fn describe(subject: &Subject) -> Device {
     let mut device = subject.device.map(|number| read(&Tree::system(), number)).unwrap_or_default();
     if let Some(filesystem) = &subject.filesystem {
@@ -45,10 +45,10 @@ fn read(tree: &Tree, number: DeviceNumber) -> Device {
     }
 }
 
-/// Vendor and model; where the device gives none, what it is stacked of, or its driver.
+/// Vendor and model; otherwise the composition of a stacked device, or the driver.
 fn model(disk: &Block) -> Option<String> {
     let model = disk.word("device/model").or_else(|| disk.word("device/name"));
-    // A number is the PCI vendor of virtio and NVMe; "ATA" stands for every SATA disk.
+    // A numeric vendor is the PCI vendor of virtio and NVMe; "ATA" is the vendor of every SATA disk.
     let vendor = disk.word("device/vendor").filter(|vendor| !vendor.starts_with("0x") && vendor != "ATA");
     match (vendor, model) {
         (Some(vendor), Some(model)) if !model.starts_with(&vendor) => Some(spaced(&format!("{vendor} {model}"))),
@@ -69,7 +69,7 @@ fn stacked(disk: &Block) -> Option<String> {
     disk.word("loop/backing_file").map(|file| format!("loop over {file}"))
 }
 
-/// The scheduler in brackets, or the only one.
+/// The active scheduler: the bracketed or only entry.
 fn chosen(list: &str) -> String {
     let bracketed = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(list, |(name, _)| name).to_owned()

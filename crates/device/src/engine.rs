@@ -16,7 +16,7 @@ use crate::null::Null;
 use crate::ring::Ring;
 use crate::threads::Threads;
 
-/// An engine.
+/// The mechanism that issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// An `io_uring` ring.
@@ -25,12 +25,12 @@ pub enum Engine {
     Aio,
     /// Threads with `pread` and `pwrite`.
     Threads,
-    /// `pread` and `pwrite` of the loop itself, one operation after the other.
+    /// `pread` and `pwrite` in the loop's thread, sequentially.
     Inline,
-    /// The files mapped into memory: copies to and from the page cache, and `msync`. A file must keep its length: an
-    /// access beyond its end, or a read error of the device, kills the process with `SIGBUS`.
+    /// Memory-mapped files: copies to and from the page cache, and `msync`. A file must keep its length: an access
+    /// beyond its end, or a read error of the device, kills the process with `SIGBUS`.
     Mapped,
-    /// No data are moved and operations complete at once: shows the cost of the loop itself. Files are not accessed.
+    /// Moves no data and completes immediately: measures the overhead of the loop itself. Files are not accessed.
     Null,
 }
 
@@ -50,23 +50,23 @@ impl fmt::Display for Engine {
 /// The system call of a flush.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flush {
-    /// `fdatasync`: data, and the metadata to find them.
+    /// `fdatasync`: data, and the metadata needed to find them.
     #[default]
     Fdatasync,
-    /// `fsync`: times and owners too.
+    /// `fsync`: all metadata.
     Fsync,
-    /// `sync_file_range` over the whole file: dirty pages are written and waited for. Neither the device's cache is flushed
-    /// nor what is needed to find them is written, so nothing is durable by it.
+    /// `sync_file_range` over the whole file: writes dirty pages and waits for them. Flushes neither metadata nor the
+    /// device's cache, so it gives no durability.
     SyncFileRange,
 }
 
-/// The flags of a durable write.
+/// Flags of a durable write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durable {
-    /// With `RWF_DSYNC`: as a write and an `fdatasync`.
+    /// `RWF_DSYNC`: equivalent to a write and `fdatasync`.
     #[default]
     Dsync,
-    /// With `RWF_SYNC`: as a write and an `fsync`.
+    /// `RWF_SYNC`: equivalent to a write and `fsync`.
     Sync,
 }
 
@@ -83,11 +83,11 @@ impl Durable {
 /// The parameters of an engine.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// Operations in flight at most, at least 1.
+    /// Maximum number of operations in flight, at least 1.
     pub depth: u32,
-    /// The largest operation.
+    /// Maximum length of an operation.
     pub largest: Bytes,
-    /// Some operations write.
+    /// Whether any operation writes.
     pub writes: bool,
     /// The content of writes, and whether it is verified.
     pub contents: Contents,
@@ -100,13 +100,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// For operations that only read.
+    /// A shape for operations that only read.
     pub const fn reading(depth: u32, largest: Bytes) -> Self {
         let contents = Contents::Stamped { compressible: 0.0 };
         Self { depth, largest, writes: false, contents, seed: 0, flush: Flush::Fdatasync, durable: Durable::Dsync }
     }
 
-    /// For operations that write random data too; a share `compressible` of them, 0 to 1, compresses away.
+    /// A shape for reads and writes of random data, of which a share `compressible` (0 to 1) compresses away.
     pub const fn writing(depth: u32, largest: Bytes, compressible: f64, seed: u64) -> Self {
         let contents = Contents::Stamped { compressible };
         Self { depth, largest, writes: true, contents, seed, flush: Flush::Fdatasync, durable: Durable::Dsync }
@@ -136,13 +136,13 @@ impl Engine {
         }
     }
 
-    /// A target on `files`, at least one, with their lengths: the first occupies the offsets from 0 on, and each other
-    /// those behind it. An operation has to lie in one of them; a flush goes to the one that its offset lies in. With a
-    /// single file offsets are the file's own, and a flush ignores them. Call it on the thread that will use it.
+    /// Starts the engine on `files`, at least one, with their lengths: the first occupies the offsets from 0, the
+    /// others follow in order. An operation must lie in a single file; a flush goes to the file at its offset. With a
+    /// single file, flushes ignore the offset. Must be called on the thread that uses the target.
     ///
     /// # Errors
-    /// What the kernel says: no `io_uring`, no requests left for asynchronous I/O, no more threads or descriptors, a file
-    /// that is shorter than was said (mapped).
+    /// `io_uring` is missing, no AIO requests, threads or descriptors are left, or a file is shorter than its stated
+    /// length (mapped).
     pub fn start(
         self,
         files: &[(BorrowedFd<'_>, Bytes)],

@@ -1,18 +1,18 @@
-//! Several files as one linear space: file k occupies the stretch behind file k - 1.
+//! Several files as one linear address space, in order.
 //!
-//! Knows nothing about what is done there. A single file is the space itself, and nothing is looked for.
+//! A single file needs no lookup: its offsets are the file's own.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use plimsoll_units::{Bytes, Op};
 
-/// Where each file begins in the space of offsets.
+/// First offset of each file in the address space.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extents {
     /// First offsets, ascending; empty for a single file.
     bases: Vec<u64>,
-    /// Behind the last file.
+    /// End of the last file.
     end: u64,
 }
 
@@ -31,15 +31,15 @@ impl Extents {
         Self { bases, end }
     }
 
-    /// There is more than one file.
+    /// True for more than one file.
     pub(crate) const fn several(&self) -> bool {
         !self.bases.is_empty()
     }
 
-    /// The file of an operation, and the place in it.
+    /// File of an operation, and offset in that file.
     ///
     /// # Panics
-    /// When the operation does not lie in one of several files.
+    /// If the operation crosses a file boundary.
     #[inline]
     pub(crate) fn place(&self, op: &Op) -> (usize, u64) {
         if self.bases.is_empty() { (0, op.offset) } else { self.find(op) }
@@ -60,7 +60,7 @@ impl Extents {
     }
 }
 
-/// Files that are kept open, and where they lie.
+/// Open files and their positions in the address space.
 #[derive(Debug)]
 pub(crate) struct Files {
     descriptors: Vec<OwnedFd>,
@@ -68,7 +68,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Descriptors of their own for `files`, at least one, each with its length.
+    /// Duplicates the descriptors of `files`, at least one, each with its length.
     pub(crate) fn keep(files: &[(BorrowedFd<'_>, Bytes)]) -> io::Result<Self> {
         if files.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no file"));
@@ -77,12 +77,12 @@ impl Files {
         Ok(Self { descriptors, extents: Extents::new(files.iter().map(|(_, length)| *length)) })
     }
 
-    /// Which file an operation lies in, and the place in it.
+    /// Index of the file of an operation, and offset in that file.
     pub(crate) fn index(&self, op: &Op) -> (usize, u64) {
         self.extents.place(op)
     }
 
-    /// The file of an operation, and the place in it.
+    /// File of an operation, and offset in that file.
     #[inline]
     pub(crate) fn place(&self, op: &Op) -> (BorrowedFd<'_>, u64) {
         let (file, offset) = self.extents.place(op);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_lies_in_one_file() {
+    fn operation_must_lie_in_a_single_file() {
         check(&[10], 0, 10, Some((0, 0)));
         check(&[10], 50, 10, Some((0, 50)));
         check(&[10, 20, 5], 0, 10, Some((0, 0)));

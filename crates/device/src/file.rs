@@ -1,4 +1,4 @@
-//! Opening what is measured: the path that the user gave, or a file of our own that leaves nothing behind.
+//! Opening targets: an existing path, or an unnamed scratch file.
 
 mod made;
 
@@ -13,56 +13,57 @@ use rustix::io::Errno;
 pub(crate) use made::marked;
 pub use made::{Space, create, is_ours, mark, preallocate};
 
-/// Names that are tried for a file: others of this process, or of a crashed one that had its number, may be taken.
+/// Maximum number of scratch file names to try: names may be taken by this process, or left by a crashed process with
+/// its pid.
 const NAMES_MAX: u32 = 100;
 
-/// What is done with a file.
+/// Access mode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It is only read.
+    /// Read-only.
     Read,
-    /// It is written too. Whether it may be is decided by [`crate::claim`], which keeps others from it.
+    /// Read and write. Permission is decided by [`crate::claim`].
     Write,
 }
 
-/// Whether I/O passes the kernel's page cache.
+/// Whether I/O uses the kernel's page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
-    /// `O_DIRECT`: between the buffers and the device.
+    /// `O_DIRECT`: bypasses the page cache.
     Direct,
     /// Through the page cache.
     Buffered,
 }
 
-/// Whether a write is answered before it is durable.
+/// Durability of acknowledged writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncMode {
-    /// It is; what was written becomes durable by a flush.
+    /// Writes become durable by a flush.
     #[default]
     None,
-    /// `O_DSYNC`: every write is durable when it is answered, as if `fdatasync` followed it.
+    /// `O_DSYNC`: every write includes an `fdatasync`.
     Dsync,
-    /// `O_SYNC`: as if `fsync` followed it.
+    /// `O_SYNC`: every write includes an `fsync`.
     Sync,
 }
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHow {
-    /// What is done with it.
+    /// Access mode.
     pub access: Access,
-    /// Whether I/O passes the page cache.
+    /// Use of the page cache.
     pub caching: Caching,
-    /// Whether every write is durable.
+    /// Durability of writes.
     pub sync: SyncMode,
 }
 
-/// A file that is open.
+/// An open file.
 #[derive(Debug)]
 pub struct Opened {
-    /// Its descriptor.
+    /// Descriptor.
     pub file: OwnedFd,
-    /// How it could be opened: `Buffered` although `Direct` was asked for, where direct I/O is refused.
+    /// Effective caching: `Buffered` if direct I/O was requested but is not supported.
     pub caching: Caching,
 }
 
@@ -71,7 +72,7 @@ pub fn open(path: &Path, access: Access, caching: Caching) -> io::Result<Opened>
     open_how(path, &OpenHow { access, caching, sync: SyncMode::None })
 }
 
-/// Opens a file or block device that exists in this way.
+/// Opens an existing file or block device with `how`.
 pub fn open_how(path: &Path, how: &OpenHow) -> io::Result<Opened> {
     let access = match how.access {
         Access::Read => OFlags::RDONLY,
@@ -86,16 +87,16 @@ pub fn open_how(path: &Path, how: &OpenHow) -> io::Result<Opened> {
     open_with(how.caching, |direct| rustix::fs::open(path, flags | direct, Mode::empty()))
 }
 
-/// Bytes of an open file or block device. Its position is at the end then, which no engine looks at.
+/// Length in bytes of an open file or block device. Moves the file position to the end; engines use explicit offsets.
 pub fn length(file: impl AsFd) -> io::Result<Bytes> {
     Ok(Bytes::new(rustix::fs::seek(file, SeekFrom::End(0))?))
 }
 
-/// Makes a file in `directory` that has no name, so that it is gone as soon as the process is, however that ends. Its
-/// `size` bytes are reserved, not written.
+/// Creates an unnamed file in `directory`, which disappears with the process. Its `size` bytes are reserved, not
+/// written.
 ///
 /// # Errors
-/// `ENOSPC` when they are not there; what the filesystem says otherwise.
+/// `ENOSPC` if the space is not available; other errors of the filesystem.
 pub fn scratch(directory: &Path, size: Bytes, caching: Caching) -> io::Result<Opened> {
     let opened = open_with(caching, |direct| unnamed(directory, OFlags::RDWR | OFlags::CLOEXEC | direct))?;
     match rustix::fs::fallocate(&opened.file, FallocateFlags::empty(), 0, size.get()) {
@@ -105,12 +106,12 @@ pub fn scratch(directory: &Path, size: Bytes, caching: Caching) -> io::Result<Op
     Ok(opened)
 }
 
-/// Cuts a scratch file to what was filled of it.
+/// Truncates a scratch file to the part that was filled.
 pub fn truncate(file: &OwnedFd, size: Bytes) -> io::Result<()> {
     Ok(rustix::fs::ftruncate(file, size.get())?)
 }
 
-/// Waits until all that was written is durable.
+/// Makes all written data durable.
 pub fn sync(file: &OwnedFd) -> io::Result<()> {
     Ok(rustix::fs::fdatasync(file)?)
 }
@@ -126,7 +127,7 @@ fn open_with(caching: Caching, open: impl Fn(OFlags) -> rustix::io::Result<Owned
     Ok(Opened { file: open(OFlags::empty())?, caching: Caching::Buffered })
 }
 
-/// A file without a name; where the filesystem has none such, one whose name is removed at once.
+/// Creates a file without a name; without `O_TMPFILE` support, with a name that is removed immediately.
 fn unnamed(directory: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::RUSR | Mode::WUSR;
     match rustix::fs::open(directory, flags | OFlags::TMPFILE, mode) {
@@ -136,11 +137,11 @@ fn unnamed(directory: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     nameless(directory, flags, mode)
 }
 
-/// A file whose name is removed at once. Direct I/O is asked for only then: an `open` that refuses it may have made the
-/// file, and would leave it behind.
+/// Creates a file whose name is removed immediately. Direct I/O is enabled afterwards: a failing `open` with `O_DIRECT`
+/// may have created the file, and would leave it behind.
 ///
 /// # Errors
-/// `EINVAL` when `flags` asks for direct I/O and the filesystem has none.
+/// `EINVAL` if `flags` contain `O_DIRECT` and the filesystem does not support it.
 fn nameless(directory: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
     let direct = flags.intersection(OFlags::DIRECT);
     let buffered = flags.difference(OFlags::DIRECT) | OFlags::CREATE | OFlags::EXCL;
@@ -163,22 +164,22 @@ mod tests {
     use super::*;
     use crate::host::tests::Fixture;
 
-    fn check(name: &str, squatters: u32, asked: OFlags) {
+    fn check(name: &str, squatters: u32, requested: OFlags) {
         let fixture = Fixture::new(name, &[("place", "")]);
         for attempt in 0..squatters {
             fixture.put(&format!(".plimsoll-{}-{attempt}", std::process::id()), "of another");
         }
-        let made = nameless(&fixture.0, OFlags::RDWR | OFlags::CLOEXEC | asked, Mode::RUSR | Mode::WUSR);
+        let made = nameless(&fixture.0, OFlags::RDWR | OFlags::CLOEXEC | requested, Mode::RUSR | Mode::WUSR);
         match made {
-            Ok(file) => assert_eq!(rustix::fs::fcntl_getfl(&file).unwrap() & OFlags::DIRECT, asked, "{name}"),
+            Ok(file) => assert_eq!(rustix::fs::fcntl_getfl(&file).unwrap() & OFlags::DIRECT, requested, "{name}"),
             Err(error) if squatters == NAMES_MAX => assert_eq!(error, Errno::EXIST, "{name}"),
-            Err(error) => assert_eq!((error, asked), (Errno::INVAL, OFlags::DIRECT), "{name}"),
+            Err(error) => assert_eq!((error, requested), (Errno::INVAL, OFlags::DIRECT), "{name}"),
         }
-        assert_eq!(fs::read_dir(&fixture.0).unwrap().count(), 1 + squatters as usize, "{name}: nothing is left behind");
+        assert_eq!(fs::read_dir(&fixture.0).unwrap().count(), 1 + squatters as usize, "{name}: leftover file");
     }
 
     #[test]
-    fn a_file_leaves_no_name_behind() {
+    fn scratch_file_leaves_no_name() {
         check("nameless-buffered", 0, OFlags::empty());
         check("nameless-direct", 0, OFlags::DIRECT);
         check("nameless-taken", 3, OFlags::DIRECT);

@@ -18,8 +18,8 @@ fn unsafe_options(options: &str) -> Vec<String> {
     found.map(|option| format!("mount option {option}")).collect()
 }
 
-/// The library in this process that drops flushes made through the C library. Flushes of this crate are system calls of
-/// its own, and go past it; those of a database that is started from the same shell do not.
+/// The library in this process that disables flushes made through the C library. This crate flushes by direct system
+/// calls and is not affected; a database started from the same shell is.
 pub fn flush_library() -> Option<&'static str> {
     preloaded(&Tree::system())
 }

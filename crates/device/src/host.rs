@@ -1,6 +1,6 @@
-//! The machine that the load comes from: kernel, processors, memory, hypervisor, clock.
+//! The machine that generates the load: kernel, processors, memory, hypervisor, clock.
 //!
-//! Absent means not known. Reads what the kernel publishes, and knows nothing about storage.
+//! `None` means unknown.
 
 mod processor;
 pub(crate) mod tree;
@@ -16,13 +16,13 @@ pub(crate) use tree::Tree;
 /// The clock source in use.
 pub(crate) const CLOCK_SOURCE: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// Describes this machine, as far as this process may see it.
+/// Describes this machine, as visible to this process.
 pub fn describe() -> Host {
     let cpus = available_parallelism().ok().map(|count| count.get() as u32);
     read(&Tree::system(), cpus)
 }
 
-/// `cpus` is what the affinity mask and the control group leave to this process: no file of the tree says that.
+/// `cpus` is the number available under the affinity mask and control group, which no file of the tree contains.
 fn read(tree: &Tree, cpus: Option<u32>) -> Host {
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
     Host {

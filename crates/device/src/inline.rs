@@ -1,8 +1,7 @@
-//! `pread` and `pwrite` of the loop itself as a target: for loads that test blocking calls, and for data in the page
-//! cache, which a direct call reads faster than another thread.
+//! `pread` and `pwrite` in the loop's thread as a target: for tests of blocking calls, and for cached data, which a
+//! direct call reads faster than a worker thread.
 //!
-//! An operation is complete when `submit` returns, and each has its own clock reading. Operations of a batch run one
-//! after the other.
+//! An operation is complete when `submit` returns, with its own clock reading. Operations of a batch run sequentially.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -17,7 +16,7 @@ use crate::clock::Clock;
 use crate::engine::Shape;
 use crate::extents::Files;
 
-/// Calls on files, one after the other.
+/// Target that executes operations by sequential calls.
 pub struct Inline {
     clock: Clock,
     now: Instant,
@@ -26,7 +25,7 @@ pub struct Inline {
 }
 
 impl Inline {
-    /// For `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    /// A target for `shape` on `files` with their lengths, concatenated in order, see [`crate::Engine::start`].
     ///
     /// # Errors
     /// The files cannot be duplicated.
@@ -43,7 +42,7 @@ impl Target for Inline {
     }
 
     /// # Panics
-    /// When an operation is larger than the shape says, or writes although the shape says that none does.
+    /// If an operation exceeds `Shape::largest`, or writes although `Shape::writes` is false.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         for (slot, op) in batch {
             let ended = self.calls.perform(op);
@@ -62,8 +61,8 @@ impl Target for Inline {
     }
 }
 
-/// Returns completions, or sleeps until `until` if there are none. Returns the time at the end, without another clock
-/// reading where that of the last operation suffices.
+/// Returns pending completions, or sleeps until `until` if there are none. Returns the time, reusing the clock reading
+/// of the last operation if possible.
 #[inline]
 pub(crate) fn waited(
     done: &mut Vec<Completion>,

@@ -40,8 +40,8 @@ pub use aio::Aio;
 pub use buffers::Aligned;
 pub use clock::Clock;
 pub use content::{
-    BadInterval, BadState, Blank, Checked, Checking, Compare, Content, Contents, Mismatch, Mismatches, Pattern,
-    Refilled, Restart, What,
+    BadInterval, BadState, Blank, Checked, Checking, Compare, Content, Contents, Mismatch, MismatchKind, Mismatches,
+    Pattern, Refilled, Restart,
 };
 pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
 pub use engine::{Durable, Engine, Flush, Shape};

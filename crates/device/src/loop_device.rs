@@ -1,6 +1,6 @@
-//! Loop devices: a file as a block device, whose I/O goes to the file directly.
+//! Loop devices: a file as a block device with direct I/O.
 //!
-//! Touches no loop device whose backing file is another than the one that is named: which that is, the kernel says.
+//! Only touches loop devices whose backing file, according to the kernel, is the given file.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::host::Tree;
 
 const CONTROL: &str = "/dev/loop-control";
 
-/// The requests of `linux/loop.h`.
+/// ioctls of `linux/loop.h`.
 const CLR_FD: libc::c_ulong = 0x4c01;
 const SET_CAPACITY: libc::c_ulong = 0x4c07;
 const CONFIGURE: libc::c_ulong = 0x4c0a;
@@ -27,38 +27,38 @@ const CTL_GET_FREE: libc::c_ulong = 0x4c82;
 const FLAG_READ_ONLY: u32 = 1;
 const FLAG_DIRECT_IO: u32 = 16;
 
-/// Bytes of a logical block: what the volumes of clouds have.
+/// Logical block size in bytes, as of typical cloud volumes.
 const BLOCK_BYTES: u32 = 512;
 
-/// How often another free device is looked for, when somebody else took the one that was free.
+/// Attempts to get a free device, as others may take it concurrently.
 const TRIES: u32 = 64;
 
-/// How long something that only looks at a device, such as udev, may keep it from being given up.
+/// Maximum time that probes such as udev may delay detaching a device.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A block device over a file. It stays when this is dropped: [`LoopDevice::detach`] takes it back.
+/// A block device over a file. Not detached on drop: see [`LoopDevice::detach`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopDevice {
     device: PathBuf,
     file: PathBuf,
 }
 
-/// A loop device could not be made, changed or taken back.
+/// A loop device could not be created, changed or detached.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopError {
-    /// The kernel has none.
+    /// The kernel lacks loop devices.
     #[error("{CONTROL} is missing: load the kernel's module loop, or connect to the volume over NBD")]
     NoDevices,
-    /// No right to them.
+    /// Permission denied.
     #[error("setting up a loop device needs root: run as root, or connect to the volume over NBD")]
     NotAllowed,
-    /// Others took each one that was free.
+    /// All free devices were taken by others.
     #[error("no loop device is left (losetup -l shows them): detach one, or connect to the volume over NBD")]
     NoneFree,
-    /// Somebody has it open or mounted.
-    #[error("{} is in use: unmount it, or stop what has it open (lsof shows what)", .0.display())]
+    /// The device is open or mounted.
+    #[error("{} is in use: unmount it, or stop the process that has it open (see lsof)", .0.display())]
     Busy(PathBuf),
-    /// It is not, or no longer, over this file.
+    /// The device is not, or no longer, over this file.
     #[error("{} is not over {}: it is left alone", device.display(), file.display())]
     NotOver {
         /// The device.
@@ -66,14 +66,14 @@ pub enum LoopError {
         /// The file.
         file: PathBuf,
     },
-    /// The system refused.
+    /// System error.
     #[error("{what} {}", path.display())]
     Io {
-        /// What was done.
+        /// Attempted action.
         what: &'static str,
-        /// To what.
+        /// Path of the device or file.
         path: PathBuf,
-        /// What the system says.
+        /// System error.
         #[source]
         source: io::Error,
     },
@@ -110,7 +110,7 @@ struct Config {
 }
 
 impl LoopDevice {
-    /// A new device over the whole of a file, with direct I/O.
+    /// Sets up a new device over the whole file, with direct I/O.
     pub fn over(file: &Path, access: Access) -> Result<Self, LoopError> {
         let canonical = file.canonicalize().map_err(|source| LoopError::io("finding", file, source))?;
         let flags = match access {
@@ -126,7 +126,7 @@ impl LoopDevice {
         for _ in 0..TRIES {
             let number = request(&control, CTL_GET_FREE, 0).map_err(|source| match Errno::from_io_error(&source) {
                 Some(Errno::NOSPC) => LoopError::NoneFree,
-                _ => LoopError::io("asking for a free device of", Path::new(CONTROL), source),
+                _ => LoopError::io("requesting a free device from", Path::new(CONTROL), source),
             })?;
             let device = PathBuf::from(format!("/dev/loop{number}"));
             let node = open(&device, flags);
@@ -141,44 +141,45 @@ impl LoopDevice {
         Err(LoopError::NoneFree)
     }
 
-    /// The device at `device`, which has to be over `file`. The file itself is not touched: who serves it may be gone.
+    /// The device `device`, which must be over `file`. The file itself is not accessed, as its server may be gone.
     pub fn existing(device: &Path, file: &Path) -> Result<Self, LoopError> {
         let found = Self { device: device.to_owned(), file: file.to_owned() };
         found.check().map(|()| found)
     }
 
-    /// Every device over `file`, which is an absolute path without links.
+    /// All devices over `file`, an absolute path without links.
     pub fn all_over(file: &Path) -> io::Result<Vec<Self>> {
         let names = Tree::system().names("sys/block")?.into_iter().filter(|name| name.starts_with("loop"));
         let devices = names.map(|name| Self { device: Path::new("/dev").join(name), file: file.to_owned() });
         Ok(devices.filter(|device| device.check().is_ok()).collect())
     }
 
-    /// Its path, below `/dev`.
+    /// Path below `/dev`.
     pub fn device(&self) -> &Path {
         &self.device
     }
 
-    /// Takes over the present size of the file, which may have grown, and returns it.
+    /// Adopts and returns the current size of the file.
     pub fn resize(&self) -> Result<Bytes, LoopError> {
         self.check()?;
         let failed = |what, path: &Path, source| LoopError::io(what, path, source);
-        // Asked for, the file's size is fetched anew by filesystems that keep it elsewhere.
-        let stat = std::fs::metadata(&self.file).map_err(|source| failed("asking the size of", &self.file, source))?;
+        // stat makes network and FUSE filesystems refresh the file size.
+        let stat = std::fs::metadata(&self.file).map_err(|source| failed("getting the size of", &self.file, source))?;
         let node = self.open(OFlags::empty())?;
         request(&node, SET_CAPACITY, 0).map_err(|source| failed("resizing", &self.device, source))?;
         Ok(Bytes::new(stat.len()))
     }
 
-    /// Takes the device back when nobody uses it.
+    /// Detaches the device when it is unused.
     pub fn detach(self) -> Result<(), LoopError> {
         let begun = Instant::now();
         loop {
             self.check()?;
-            // Open to others, it would only be taken back when they close it. A mounted one is held exclusively.
+            // While others have it open, detaching would be deferred to their close. A mounted device is held
+            // exclusively.
             match self.open(OFlags::EXCL) {
                 Ok(node) => {
-                    request(&node, CLR_FD, 0).map_err(|source| LoopError::io("taking back", &self.device, source))?;
+                    request(&node, CLR_FD, 0).map_err(|source| LoopError::io("detaching", &self.device, source))?;
                     break;
                 }
                 Err(LoopError::Busy(_)) if begun.elapsed() < TIMEOUT && self.mounted_at().is_none() => {}
@@ -195,7 +196,7 @@ impl LoopDevice {
         Ok(())
     }
 
-    /// Where it is mounted, as far as this process sees mounts.
+    /// Mount point, if visible to this process.
     pub fn mounted_at(&self) -> Option<PathBuf> {
         crate::subject::mount_point(&self.device)
     }
@@ -247,8 +248,8 @@ fn configure(node: &File, file: &File, path: &Path, access: Access) -> io::Resul
 }
 
 fn request(node: &File, request: libc::c_ulong, argument: usize) -> io::Result<i32> {
-    // SAFETY: the requests are those of loop devices: they take nothing, or the address of a `Config` that lives beyond
-    // the call, which is only read.
+    // SAFETY: the loop device ioctls take an integer, or the address of a `Config` that outlives the call and is only
+    // read.
     let answer = unsafe { libc::ioctl(node.as_raw_fd(), request as _, argument) };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
@@ -258,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_gets_the_lengths_that_it_expects() {
+    fn structures_have_the_lengths_of_the_kernel() {
         assert_eq!((size_of::<Info>(), size_of::<Config>()), (232, 304));
         assert_eq!(std::mem::offset_of!(Info, flags), 52);
     }

@@ -1,7 +1,7 @@
-//! Files that are mapped into memory as a target: operations are copies to and from the page cache.
+//! Memory-mapped files as a target: operations are copies to and from the page cache.
 //!
-//! What the kernel does for it shows as time of the copy: faults, reading ahead, waiting for dirty pages. A file that is
-//! cut while it is mapped, or cannot be read, kills the process with `SIGBUS`: its length is checked at the start only.
+//! The time of a copy includes page faults, readahead and waits for dirty pages. Truncation or a read error of a mapped
+//! file kills the process with `SIGBUS`: its length is only checked at the start.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -21,10 +21,10 @@ use crate::extents::Files;
 use crate::file::length;
 use crate::inline::waited;
 
-/// There is one operation at a time.
+/// Slot of the only operation in flight.
 const ONLY: Slot = Slot(0);
 
-/// Files in memory.
+/// Target on mapped files.
 pub struct Mapped {
     clock: Clock,
     now: Instant,
@@ -38,25 +38,25 @@ pub struct Mapped {
     done: Vec<Completion>,
 }
 
-/// One file's bytes.
+/// Mapping of a file.
 struct Map {
     start: NonNull<u8>,
     length: usize,
 }
 
-// SAFETY: a mapping belongs to the process, not to a thread, and this is its only owner.
+// SAFETY: a mapping belongs to the process, not to a thread, and this value is its only owner.
 unsafe impl Send for Map {}
 
 impl Map {
-    fn new(file: BorrowedFd<'_>, said: Bytes, writes: bool) -> io::Result<Self> {
-        let there = length(file)?;
-        if said > there || said == Bytes::default() {
-            let message = format!("{} bytes of a file of {} cannot be mapped", said.get(), there.get());
+    fn new(file: BorrowedFd<'_>, claimed: Bytes, writes: bool) -> io::Result<Self> {
+        let actual = length(file)?;
+        if claimed > actual || claimed == Bytes::default() {
+            let message = format!("{} bytes of a file of {} cannot be mapped", claimed.get(), actual.get());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let length = usize::try_from(said.get()).map_err(io::Error::other)?;
+        let length = usize::try_from(claimed.get()).map_err(io::Error::other)?;
         let access = libc::PROT_READ | if writes { libc::PROT_WRITE } else { 0 };
-        // SAFETY: a new mapping at an address of the kernel's choice.
+        // SAFETY: a new mapping at an address chosen by the kernel.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         match NonNull::new(start.cast::<u8>()) {
             Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Self { start, length }),
@@ -64,19 +64,19 @@ impl Map {
         }
     }
 
-    /// The address of `length` bytes from `offset` on; `None` when they are not all there.
+    /// Address of `length` bytes at `offset`; `None` if they exceed the mapping.
     fn at(&self, offset: u64, length: usize) -> Option<*mut u8> {
         let offset = usize::try_from(offset).ok()?;
         let fits = offset.checked_add(length).is_some_and(|end| end <= self.length);
-        // SAFETY: inside of the mapping, or one behind it for no bytes.
+        // SAFETY: inside the mapping, or at its end for zero bytes.
         fits.then(|| unsafe { self.start.as_ptr().add(offset) })
     }
 
-    /// Writes the pages of `length` bytes from `offset` on that are dirty, and makes them durable.
+    /// Writes the dirty pages of `length` bytes at `offset`, and makes them durable.
     fn sync(&self, offset: u64, length: usize) -> io::Result<()> {
         let first = offset as usize / PAGE * PAGE;
         let bytes = (offset as usize + length).min(self.length) - first;
-        // SAFETY: the pages are inside of the mapping; the call changes no byte.
+        // SAFETY: the pages are inside the mapping; the call modifies no memory.
         match unsafe { libc::msync(self.start.as_ptr().add(first).cast(), bytes, libc::MS_SYNC) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -86,16 +86,16 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: made by `mmap` with this length, and nobody keeps an address of it.
+        // SAFETY: created by `mmap` with this length; no address of it remains in use.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
 
 impl Mapped {
-    /// For `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    /// A target for `shape` on `files` with their lengths, concatenated in order, see [`crate::Engine::start`].
     ///
     /// # Errors
-    /// A file is empty or shorter than its length says, or cannot be mapped.
+    /// A file is empty, shorter than its stated length, or cannot be mapped.
     pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
         let maps =
             files.iter().map(|(file, length)| Map::new(*file, *length, shape.writes)).collect::<io::Result<_>>()?;
@@ -124,20 +124,20 @@ impl Mapped {
             Kind::Read => {
                 self.scribe.begin(ONLY, op);
                 let into = self.reads.bytes()[..length].as_mut_ptr();
-                // SAFETY: so many bytes are there on both sides, and they do not overlap.
+                // SAFETY: both ranges have `length` bytes and do not overlap.
                 unsafe { std::ptr::copy_nonoverlapping(place, into, length) };
                 Ok(())
             }
             Kind::Write | Kind::DurableWrite => {
-                assert!(self.writable, "a write is submitted to an engine whose shape says no writes");
+                assert!(self.writable, "write submitted to a read-only engine");
                 let from = &mut self.writes.bytes()[..length];
                 self.scribe.write(ONLY, op, from);
-                // SAFETY: as above; the mapping can be written to, as the buffer is there only if the shape writes.
+                // SAFETY: as above; the mapping is writable because `shape.writes` was asserted.
                 unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), place, length) };
                 if op.kind == Kind::DurableWrite { self.maps[file].sync(offset, length) } else { Ok(()) }
             }
             Kind::Trim => {
-                assert!(self.writable, "a trim is submitted to an engine whose shape says no writes");
+                assert!(self.writable, "trim submitted to a read-only engine");
                 self.scribe.begin(ONLY, op);
                 trim(self.files.place(op).0, offset, u64::from(op.length)).map_err(io::Error::from)
             }
@@ -160,7 +160,7 @@ impl Target for Mapped {
     }
 
     /// # Panics
-    /// When an operation is larger than the shape says, or writes although the shape says that none does.
+    /// If an operation exceeds `Shape::largest`, or writes although `Shape::writes` is false.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         for (slot, op) in batch {
             let ended = self.perform(op);

@@ -1,4 +1,4 @@
-//! A target that does nothing: every operation is complete at the next wait. It shows what the loop itself costs.
+//! A target without I/O: operations complete at the next wait. Measures the overhead of the loop.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use plimsoll_units::{Instant, Op, Slot};
 
 use crate::clock::Clock;
 
-/// Nothing, in real time.
+/// Target that completes every operation at the next wait.
 #[derive(Debug)]
 pub struct Null {
     clock: Clock,
@@ -16,7 +16,7 @@ pub struct Null {
 }
 
 impl Null {
-    /// Nothing in flight.
+    /// A target without operations in flight.
     pub const fn new(clock: Clock) -> Self {
         Self { clock, pending: Vec::new() }
     }

@@ -1,7 +1,7 @@
-//! Which process keeps a mount from being unmounted: by a working directory, a root or an open file below it.
+//! Finds the process that prevents unmounting: by its working directory, root or an open file below the mount point.
 //!
-//! Looks through `/proc`, where a user sees their own processes and root all of them. Follows no path: a filesystem that
-//! is stuck is not asked.
+//! Scans `/proc`, where users see their own processes and root sees all. Does not follow paths: a hung filesystem would
+//! block.
 
 use std::fmt;
 use std::fs;
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 use crate::host::Tree;
 
-/// Links that are looked at, over all processes.
+/// Maximum number of links examined, over all processes.
 const LINKS_MAX: usize = 1_000_000;
 
-/// A process that is in a directory, or has something below it open.
+/// A process whose working directory, root or open file is at or below a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupant {
-    /// The process.
+    /// Process ID.
     pub pid: u32,
-    /// Its name.
+    /// Process name.
     pub command: String,
-    /// What it has there.
+    /// Path of the working directory, root or file.
     pub path: PathBuf,
 }
 
@@ -30,7 +30,8 @@ impl fmt::Display for Occupant {
     }
 }
 
-/// A process that has something at or below `path`, which is absolute and without links: this one only if there is no other.
+/// A process with an open path at or below `path`, which is absolute and without links. This process is returned only
+/// if there is no other.
 pub fn occupant(path: &Path) -> Option<Occupant> {
     find(&Tree::system(), path)
 }

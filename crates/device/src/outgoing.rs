@@ -1,4 +1,4 @@
-//! Messages on their way to a socket: gathered, and sent with few calls.
+//! Messages queued for a socket, sent with few system calls.
 //!
 //! Independent of protocols: a message is a header, optionally with a payload behind it.
 #![allow(unsafe_code)]
@@ -7,16 +7,16 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Maximum of pieces for one call; each has up to two parts.
+/// Maximum number of pieces per call; each has up to two parts.
 const PIECES_MAX: usize = 64;
 
-/// Maximum of parts for one call.
+/// Maximum number of parts per call.
 pub(crate) const PARTS_MAX: usize = 2 * PIECES_MAX;
 
-/// Maximum bytes of sent headers before they are dropped.
+/// Sent header bytes above which they are removed from the buffer.
 const GONE_MAX: usize = 64 << 10;
 
-/// Bytes that are sent without a copy, and stay in place until then.
+/// Bytes that are sent without a copy and must not move meanwhile.
 pub trait Payload {
     /// The bytes.
     fn bytes(&self) -> &[u8];
@@ -33,7 +33,7 @@ struct Piece<P> {
 #[derive(Debug)]
 pub struct Outgoing<P> {
     heads: Vec<u8>,
-    /// Bytes of `heads` that belong to pieces which are gone.
+    /// Bytes of `heads` that belong to sent pieces.
     gone: usize,
     pieces: VecDeque<Piece<P>>,
     /// Bytes of the first piece that were sent.
@@ -53,7 +53,7 @@ impl<P: Payload> Outgoing<P> {
         self.bytes
     }
 
-    /// Appends what `write` writes, and a payload behind it.
+    /// Appends the header that `write` writes, followed by a payload.
     #[inline]
     pub fn put(&mut self, payload: Option<P>, write: impl FnOnce(&mut Vec<u8>)) {
         let before = self.heads.len();
@@ -69,9 +69,9 @@ impl<P: Payload> Outgoing<P> {
         }
     }
 
-    /// Appends the messages of `later`, of which none was sent.
+    /// Appends the messages of `later`, which must all be unsent.
     pub fn append(&mut self, later: &mut Self) {
-        debug_assert!(later.gone == 0 && later.sent == 0, "it was never sent from");
+        debug_assert!(later.gone == 0 && later.sent == 0, "queue was sent from");
         self.heads.append(&mut later.heads);
         self.pieces.append(&mut later.pieces);
         self.bytes += std::mem::take(&mut later.bytes);
@@ -103,7 +103,7 @@ impl<P: Payload> Outgoing<P> {
         Wire { to, socket }.write_vectored(&parts[..count])
     }
 
-    /// The next parts, of at most `most` bytes together. Returns their number.
+    /// Collects the next parts, up to `most` bytes in total. Returns their number.
     #[inline]
     pub(crate) fn parts<'a>(&'a self, most: usize, parts: &mut [IoSlice<'a>; PARTS_MAX]) -> usize {
         let (mut count, mut left) = (0, most);
@@ -127,7 +127,7 @@ impl<P: Payload> Outgoing<P> {
         count
     }
 
-    /// Takes the unsent bytes, with a copy of payloads.
+    /// Removes and returns the unsent bytes, with a copy of payloads.
     pub fn take_bytes(&mut self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes);
         while self.bytes > 0 {
@@ -140,7 +140,7 @@ impl<P: Payload> Outgoing<P> {
         bytes
     }
 
-    /// The next `count` bytes are sent; `sent` gets the payloads that ended.
+    /// Marks the next `count` bytes as sent; passes completed payloads to `sent`.
     #[inline]
     pub(crate) fn advance(&mut self, count: usize, sent: &mut impl FnMut(P)) {
         self.bytes -= count;
@@ -154,14 +154,14 @@ impl<P: Payload> Outgoing<P> {
             self.gone += first.head;
             self.pieces.pop_front().and_then(|piece| piece.payload).map(&mut *sent);
         }
-        // Otherwise a queue that is never empty would keep all headers.
+        // A queue that is never empty would keep all headers otherwise.
         if self.pieces.is_empty() || self.gone > GONE_MAX {
             self.heads.drain(..self.gone);
             self.gone = 0;
         }
     }
 
-    /// The payloads that are not sent completely. Their bytes may move.
+    /// The payloads that are not completely sent; callers may relocate their bytes.
     pub fn payloads(&mut self) -> impl Iterator<Item = &mut P> {
         self.pieces.iter_mut().filter_map(|piece| piece.payload.as_mut())
     }
@@ -172,10 +172,10 @@ impl<P: Payload> Outgoing<P> {
     }
 }
 
-/// A descriptor for writes without blocking and without signals.
+/// A descriptor for writes without blocking or signals.
 pub(crate) struct Wire<'a> {
     pub to: BorrowedFd<'a>,
-    /// A socket; else a pipe that does not block.
+    /// True for a socket; otherwise a non-blocking pipe.
     pub socket: bool,
 }
 
@@ -193,7 +193,8 @@ impl Write for Wire<'_> {
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
             message.msg_iov = vectors;
             message.msg_iovlen = parts.len() as _;
-            // SAFETY: an `IoSlice` is an iovec (its documentation says so), and the call only reads what they point to.
+            // SAFETY: an `IoSlice` is ABI-compatible with iovec (per its documentation), and the call only reads the
+            // referenced memory.
             unsafe { libc::sendmsg(self.to.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) }
         } else {
             // SAFETY: as above; the descriptor does not block.

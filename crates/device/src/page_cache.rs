@@ -1,4 +1,4 @@
-//! The kernel's page cache: how much of it waits to be written, and what can be thrown out of it.
+//! The kernel's page cache: dirty bytes, and dropping of clean pages.
 
 use std::fs;
 use std::io;
@@ -10,34 +10,34 @@ use rustix::fs::Advice;
 
 use crate::host::Tree;
 
-/// Where the kernel is told to drop what it caches.
+/// Control file for dropping caches.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// The kernel's caches are as they were.
+/// Dropping caches failed.
 #[derive(Debug, thiserror::Error)]
 pub enum NotDropped {
-    /// Only root may.
-    #[error("the kernel's caches can be dropped by root only: run it as root, or leave that out")]
+    /// Requires root.
+    #[error("the kernel's caches can only be dropped by root: run as root, or omit this step")]
     NotAllowed,
-    /// The kernel has no such file, or cannot be asked.
-    #[error("asking the kernel to drop its caches through {DROP_CACHES}")]
+    /// The control file is missing or failed.
+    #[error("dropping the kernel's caches through {DROP_CACHES}")]
     Failed(#[source] io::Error),
 }
 
-/// Drops what the page cache holds of a file or block device. What is dirty or mapped stays: write it back first, with
+/// Drops the cached pages of a file or block device. Dirty and mapped pages stay: write them back first with
 /// [`crate::sync`].
 ///
 /// # Errors
-/// What `posix_fadvise` says.
+/// Errors of `posix_fadvise`.
 pub fn drop_cache(file: impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
-/// Drops what the kernel caches of all files, with their names and inodes. What is dirty stays. Everybody on the host waits
-/// for their data again.
+/// Drops all clean pages, dentries and inodes of the host. Dirty pages stay. All processes on the host have to read
+/// their data again.
 ///
 /// # Errors
-/// [`NotDropped`], and nothing was.
+/// [`NotDropped`]; caches are unchanged then.
 pub fn drop_all_caches() -> Result<(), NotDropped> {
     drop_through(Path::new(DROP_CACHES))
 }
@@ -51,7 +51,7 @@ fn drop_through(path: &Path) -> Result<(), NotDropped> {
     })
 }
 
-/// Bytes of the whole host's page cache that wait to be written or are on their way; `None` where the kernel does not say.
+/// Dirty and in-writeback bytes of the host's page cache; `None` if unknown.
 pub fn dirty_bytes() -> Option<Bytes> {
     dirty(&Tree::system())
 }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn dirty_and_on_the_way_are_added() {
+    fn dirty_and_writeback_are_added() {
         check(
             "dirty",
             "MemTotal: 10 kB\nDirty:      12 kB\nWriteback:   4 kB\nWritebackTmp: 9 kB\n",
@@ -87,11 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_is_asked_by_one_figure() {
+    fn caches_are_dropped_by_writing_3() {
         let fixture = Fixture::new("drop-caches", &[("drop_caches", "")]);
         drop_through(&fixture.0.join("drop_caches")).unwrap();
         assert_eq!(fs::read(fixture.0.join("drop_caches")).unwrap(), b"3");
-        let said = drop_through(&fixture.0.join("missing")).unwrap_err();
-        assert!(matches!(said, NotDropped::Failed(_)), "{said}");
+        let error = drop_through(&fixture.0.join("missing")).unwrap_err();
+        assert!(matches!(error, NotDropped::Failed(_)), "{error}");
     }
 }

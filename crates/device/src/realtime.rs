@@ -1,8 +1,8 @@
-//! Real-time priority for the thread that has to answer at given moments.
+//! Real-time priority for threads that reply at scheduled times.
 //!
-//! A thread with it is run before all that have none, so it must sleep in the kernel whenever it has nothing to do: the
-//! ring loops of targets and servers do, and spin for a few microseconds at most. The kernel keeps a twentieth of each
-//! second for others all the same (`kernel.sched_rt_runtime_us`).
+//! Such a thread preempts all others without real-time priority, so it must sleep in the kernel when idle. The ring
+//! loops of targets and servers spin for a few microseconds at most. The kernel reserves 5 % of each second for other
+//! threads (`kernel.sched_rt_runtime_us`).
 #![allow(unsafe_code)]
 
 use std::io;
@@ -17,16 +17,16 @@ use crate::usage::sharpen_timers;
 )]
 pub struct NoRealtime(#[source] io::Error);
 
-/// Gives the calling thread, and threads that it starts from here on, the lowest real-time priority (`SCHED_FIFO` 1), and
-/// timers without slack.
+/// Gives the calling thread, and threads started by it later, the lowest real-time priority (`SCHED_FIFO` 1) and timers
+/// without slack.
 ///
 /// # Errors
-/// The right to it is missing.
+/// Permission denied.
 pub fn realtime() -> Result<(), NoRealtime> {
     // SAFETY: all-zero is a valid sched_param.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     param.sched_priority = 1;
-    // SAFETY: the pointer is to a live sched_param, which the call only reads; 0 is the calling thread.
+    // SAFETY: points to a live sched_param, which the call only reads; 0 is the calling thread.
     if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const param) } != 0 {
         return Err(NoRealtime(io::Error::last_os_error()));
     }
@@ -39,9 +39,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_given_to_one_thread_or_refused_with_a_remedy() {
+    fn priority_applies_to_one_thread_or_is_refused_with_a_remedy() {
         let policy = || {
-            // SAFETY: the call takes an integer and touches no memory.
+            // SAFETY: the call takes an integer and accesses no memory.
             unsafe { libc::sched_getscheduler(0) }
         };
         let other = std::thread::spawn(move || match realtime() {
@@ -49,6 +49,6 @@ mod tests {
             Err(error) => assert!(error.to_string().contains("ulimit -r"), "{error}"),
         });
         other.join().unwrap();
-        assert_ne!(policy(), libc::SCHED_FIFO, "this thread did not ask");
+        assert_ne!(policy(), libc::SCHED_FIFO, "other threads are unchanged");
     }
 }

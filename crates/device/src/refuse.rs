@@ -1,7 +1,6 @@
-//! Refusal before destruction: what may be written to, and what not even when it is named.
+//! Checks before destructive writes: which files and devices may be overwritten, and which are refused although named.
 //!
-//! Nothing is written here, nothing is wiped, and nothing is unmounted. What cannot be found out is refused. Knows
-//! nothing about files that plimsoll made itself: those need no permission.
+//! Writes, wipes and unmounts nothing. Anything that cannot be determined is refused.
 
 mod identity;
 mod in_use;
@@ -27,8 +26,8 @@ use crate::host::Tree;
 use crate::signature::signature;
 use crate::subject::{DeviceNumber, Subject, SubjectKind, classify, open, shown};
 
-/// Leave to write to an existing file or block device. While it is kept, the kernel lets nobody mount the device,
-/// swap on it or stack anything on it; a file is locked against other runs of plimsoll.
+/// Permission to write to an existing file or block device. While held, the kernel refuses to mount the device, to swap
+/// on it or to stack on it; a file is locked against other runs of plimsoll.
 #[derive(Debug)]
 pub struct Claim {
     file: File,
@@ -36,10 +35,10 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// True when `file` is the file or device that was examined: a path may have changed hands since.
+    /// True if `file` is the examined file or device: the path may have been replaced since.
     ///
     /// # Errors
-    /// Those of `fstat`.
+    /// Errors of `fstat`.
     pub fn covers(&self, file: &File) -> io::Result<bool> {
         Ok(Identity::of(&file.metadata()?) == self.identity)
     }
@@ -50,47 +49,44 @@ impl Claim {
     }
 }
 
-/// Whether `path` may be written to: see [`claim`], whose result this drops. A device can come into use, and a path
-/// can change hands, between this check and the writing: open the device with `O_EXCL`, or keep a [`Claim`].
-///
+/// Checks whether `path` may be written to, see [`claim`], and drops the claim. A device may come into use, or a path
+/// be replaced, between this check and the write: open the device with `O_EXCL`, or hold a [`Claim`].
 /// # Errors
-/// [`Refusal`], in one line that says what was found and what to do.
+/// [`Refusal`], with the finding and the remedy.
 pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
     claim(path, named).map(drop)
 }
 
-/// Takes leave to write to the existing file or block device `path`, all of whose data may be lost. `named` are the
-/// paths given to `--destroy`: one of them has to be `path`, letter for letter. Refused all the same when it is in
-/// use by the kernel or open for writing in another process (of a device: its disk or a partition too), and when it
-/// carries something known.
+/// Claims the existing file or block device `path`, all of whose data may be lost. `named` are the paths given to
+/// `--destroy`; one of them must equal `path` literally. Refused nevertheless if it is in use by the kernel, is open
+/// for writing in another process (for a device: also its disk or a partition), or has a known signature.
 ///
-/// Opens it for reading, and a block device exclusively: while the claim is kept, this process too can open the device
-/// for writing without `O_EXCL` only. Processes of other users are seen by root only.
+/// Opens it for reading, and a block device exclusively: while the claim is held, this process must open the device for
+/// writing without `O_EXCL`. Processes of other users are only visible to root.
 ///
 /// # Errors
-/// [`Refusal`], in one line that says what was found and what to do.
+/// [`Refusal`], with the finding and the remedy.
 pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, Refusal> {
     check_named(path, named)?;
     claim_any(path)
 }
 
-/// Takes leave to write to the existing regular file `path` without `--destroy`, because plimsoll made it and left its
-/// mark: see [`crate::mark`]. Refused for the same reasons as with [`claim`], and when the mark is not there or was made
-/// for another file.
+/// Claims the existing regular file `path` without `--destroy`, because it carries plimsoll's mark, see
+/// [`crate::mark`]. Refused for the same reasons as with [`claim`], and without a mark or with that of another file.
 ///
 /// # Errors
-/// [`Refusal`], in one line that says what was found and what to do.
+/// [`Refusal`], with the finding and the remedy.
 pub fn claim_ours(path: &Path) -> Result<Claim, Refusal> {
     let subject = classify(path).map_err(Refusal::Unusable)?;
     if subject.kind != SubjectKind::File {
         return Err(Refusal::NotNamed { path: shown(path) });
     }
     let claim = claim_any(path)?;
-    // Asked of the open file: the path may have led elsewhere a moment ago.
+    // Checked on the open file: the path may have been replaced.
     if marked(&claim.file) { Ok(claim) } else { Err(Refusal::NotNamed { path: shown(path) }) }
 }
 
-/// Everything that is refused even when it is named.
+/// Checks that apply even to named paths.
 fn claim_any(path: &Path) -> Result<Claim, Refusal> {
     let subject = classify(path).map_err(Refusal::Unusable)?;
     let shown_path = resolved(path);
@@ -122,12 +118,11 @@ fn claim_any(path: &Path) -> Result<Claim, Refusal> {
     Ok(Claim { file: held, identity })
 }
 
-/// Takes leave to let others write to the existing regular file `path`, which may hold anything: an image that is
-/// served. Refused when it is in use by the kernel, open for writing in another process, or claimed by another run of
-/// plimsoll.
+/// Claims the existing regular file `path`, with any content, for a server of this image. Refused if it is in use by
+/// the kernel, open for writing in another process, or claimed by another run of plimsoll.
 ///
 /// # Errors
-/// [`Refusal`], in one line that says what was found and what to do.
+/// [`Refusal`], with the finding and the remedy.
 pub fn claim_image(path: &Path) -> Result<Claim, Refusal> {
     let subject = classify(path).map_err(Refusal::Unusable)?;
     let shown_path = resolved(path);
@@ -149,7 +144,7 @@ pub fn claim_image(path: &Path) -> Result<Claim, Refusal> {
     Ok(Claim { file: held, identity })
 }
 
-/// Strict: a name that leads to the same place by another way does not count, for nobody typed this one.
+/// Strict: another name of the same file does not count, because the user did not type it.
 fn check_named(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
     if named.iter().any(|name| name.as_os_str() == path.as_os_str()) {
         return Ok(());
@@ -161,7 +156,7 @@ fn check_named(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
     })
 }
 
-/// The path, and where it leads when that is elsewhere.
+/// The path, followed by its target if different.
 fn resolved(path: &Path) -> String {
     match path.canonicalize() {
         Ok(target) if target != path => format!("{} ({})", shown(path), shown(&target)),
@@ -170,8 +165,8 @@ fn resolved(path: &Path) -> String {
 }
 
 fn claim_block(tree: &Tree, path: &Path, shown: &str, number: DeviceNumber) -> Result<File, Refusal> {
-    // Asked for first, so that nothing can come into use after it was looked for; judged last, because what is found
-    // says more than "busy".
+    // Opened first, so that no use can begin after the checks; evaluated last, because the checks give a better reason
+    // than "busy".
     let exclusive = open(path, OFlags::EXCL);
     let block = Block::find(tree, number).map_err(|source| Refusal::unknown(shown, Unknown::Uses, source))?;
     let found = in_use::block(tree, &block).map_err(|source| Refusal::unknown(shown, Unknown::Uses, source))?;
@@ -190,7 +185,7 @@ fn claim_block(tree: &Tree, path: &Path, shown: &str, number: DeviceNumber) -> R
     }
 }
 
-/// What shares bytes with it: itself, and of a block device its disk and the partitions in the way.
+/// Identities that share bytes with it: itself, and for a block device its disk and overlapping partitions.
 fn sharing(tree: &Tree, identity: Identity) -> io::Result<Vec<Identity>> {
     let Identity::Block(number) = identity else { return Ok(vec![identity]) };
     let family = Block::find(tree, number)?.family()?;
@@ -203,7 +198,7 @@ fn claim_file(tree: &Tree, shown: &str, identity: &Identity, file: File) -> Resu
     if let Some(found) = found {
         return Err(Refusal::InUse { path: shown.to_owned(), found });
     }
-    // Where locks are not supported, there is nothing to learn from them.
+    // Filesystems without locks are accepted.
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::Locked { path: shown.to_owned() }),
         _ => Ok(file),

@@ -21,35 +21,35 @@ use crate::extents::{Extents, Files};
 use crate::uring::Uring;
 use crate::yield_rule::YieldRule;
 
-/// Before a shorter wait the clock is read again, as an arrival may depend on it.
+/// Waits shorter than this use a fresh clock reading, as an arrival may depend on it.
 pub(crate) const SHORT_WAIT: Span = Span::from_millis(5);
 
-/// A wait that is at least so long may yield the processor before it sleeps; before an arrival it must not.
+/// Minimum wait for which the processor may be yielded before sleeping; not before an arrival.
 const YIELD_WAIT_MIN: Span = Span::from_millis(1);
 
-/// Parts in which a full queue is submitted. A single call would leave the device idle while the queue is prepared and
-/// overloaded while it is reaped: a virtual disk lost 18 % of its IOPS so at depth 32, and no more than noise in parts
-/// of 2 to 8 operations.
-const HANDFULS: usize = 8;
+/// Number of parts in which a full queue is submitted. A single call leaves the device idle while the queue is
+/// prepared, and overloaded while it is reaped: at depth 32 a virtual disk lost 18 % of its IOPS, and nothing
+/// measurable in parts of 2 to 8 operations.
+const QUEUE_PARTS: usize = 8;
 
-/// Marks a slot without an operation: no operation is so long.
+/// Value of `expected` for an idle slot; no operation has this length.
 pub(crate) const FREE: u32 = u32::MAX;
 
-/// Dirty pages that are already on their way are waited for, all others are written, and waited for too.
+/// Waits for pages in writeback, then writes all other dirty pages and waits for them.
 pub(crate) const WHOLE_RANGE: u32 =
     libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
 
-/// A ring with files, or with none: then every operation is a no-op that the kernel completes at once.
+/// A ring on files; without files, every operation is a no-op that the kernel completes immediately.
 pub struct Ring {
     uring: Uring,
     clock: Clock,
     now: Instant,
-    /// No file: every operation is a no-op.
+    /// Without files: every operation is a no-op.
     idle: bool,
     extents: Extents,
-    /// The files of a ring that writes: a trim is a call of its own.
+    /// Files of a ring that writes, for trims by system call.
     trimmed: Option<Files>,
-    /// Trims, which end when they are submitted.
+    /// Completed trims that were not yet returned.
     done: Vec<Completion>,
     flush: Flush,
     /// Flags of a durable write.
@@ -60,28 +60,28 @@ pub struct Ring {
     stride: usize,
     /// Buffers are registered: index 0 for reads, 1 for writes.
     registered: bool,
-    /// Bytes of each slot's operation; [`FREE`] without one.
+    /// Bytes of each slot's operation; [`FREE`] for an idle slot.
     expected: Vec<u32>,
-    /// Operations handed to the kernel at once: the device begins on the first while the next are prepared.
-    handful: usize,
+    /// Operations per submission: the device starts with them while the next are prepared.
+    part_len: usize,
     yield_rule: YieldRule,
 }
 
 impl Ring {
-    /// A ring for `shape` on `file`, made on the thread that will use it.
+    /// Creates a ring for `shape` on `file`; must be called on the thread that uses it.
     ///
     /// # Errors
-    /// What the kernel says when `io_uring` is not there, or not allowed.
+    /// `io_uring` is missing or not permitted.
     pub fn new(file: Option<BorrowedFd<'_>>, shape: &Shape, clock: Clock) -> io::Result<Self> {
-        // A single file's length is never looked at.
+        // The length of a single file is not used.
         let files = file.map(|file| (file, Bytes::default()));
         Self::over(files.as_slice(), shape, clock)
     }
 
-    /// A ring for `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    /// Creates a ring for `shape` on `files` with their lengths, concatenated in order, see [`crate::Engine::start`].
     ///
     /// # Errors
-    /// What the kernel says when `io_uring` is not there, or not allowed.
+    /// `io_uring` is missing or not permitted.
     pub fn over(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
         let uring = Uring::new(shape.depth, 2)?;
         let stride = shape.stride();
@@ -95,8 +95,8 @@ impl Ring {
             uring.submitter().register_files(&descriptors)?;
         }
         let vectors = [&reads, &writes].map(|b| libc::iovec { iov_base: b.at(0).cast(), iov_len: b.len() });
-        // SAFETY: both buffers live as long as the ring, or are leaked with it (see Drop). Registration may be refused
-        // by a limit on locked memory: unregistered buffers serve as well, only slower.
+        // SAFETY: both buffers live as long as the ring, or are leaked with it (see Drop). A limit on locked memory may
+        // refuse registration: unregistered buffers are slower, but work.
         let registered = unsafe { uring.submitter().register_buffers(&vectors) }.is_ok();
         let now = clock.now();
         Ok(Self {
@@ -115,16 +115,16 @@ impl Ring {
             stride,
             registered,
             expected: vec![FREE; shape.depth as usize],
-            handful: (shape.depth as usize / HANDFULS).max(1),
+            part_len: (shape.depth as usize / QUEUE_PARTS).max(1),
             yield_rule: YieldRule::new(now),
         })
     }
 
     /// Submits a batch, in parts.
-    fn hand<const SEVERAL: bool>(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
-        let mut handfuls = batch.chunks(self.handful).peekable();
-        while let Some(handful) = handfuls.next() {
-            for (slot, op) in handful {
+    fn submit_parts<const SEVERAL: bool>(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
+        let mut parts = batch.chunks(self.part_len).peekable();
+        while let Some(part) = parts.next() {
+            for (slot, op) in part {
                 let is_free = self.expected.get(slot.index()).is_none_or(|expected| *expected == FREE);
                 assert!(is_free, "slot {} is in flight", slot.index());
                 if op.kind == Kind::Trim {
@@ -133,23 +133,23 @@ impl Ring {
                 }
                 let entry = self.entry::<SEVERAL>(*slot, op);
                 self.expected[slot.index()] = if self.idle { 0 } else { op.length };
-                // SAFETY: the buffers behind the entry belong to the ring and are not moved or freed while it is in flight
-                // (see Drop), and its slot's part of them is not used before it has ended.
+                // SAFETY: the entry's buffers belong to the ring and are not moved or freed while it is in flight (see
+                // Drop); its slot's part is not used before its completion.
                 unsafe { self.uring.push(&entry) }?;
             }
             // The last part is submitted with the wait, in one call.
-            if handfuls.peek().is_some() {
+            if parts.peek().is_some() {
                 self.uring.submit()?;
             }
         }
         Ok(())
     }
 
-    /// Trims with a direct call: rings have no operation for that.
+    /// Trims by system call: `io_uring` has no such operation.
     #[cold]
     fn trim(&mut self, slot: Slot, op: &Op) {
-        assert!(self.idle || self.trimmed.is_some(), "a trim is submitted to a ring whose shape says no writes");
-        // The slot stays in use until its completion was returned.
+        assert!(self.idle || self.trimmed.is_some(), "trim submitted to a read-only ring");
+        // The slot stays in use until its completion is returned.
         self.expected[slot.index()] = 0;
         let outcome = match &self.trimmed {
             None => Outcome::Done,
@@ -173,14 +173,14 @@ impl Ring {
                 Kind::Write => self.write::<SEVERAL>(slot, op, 0),
                 Kind::DurableWrite => self.write::<SEVERAL>(slot, op, self.durable),
                 Kind::Flush => self.flush::<SEVERAL>(op),
-                Kind::Trim => unreachable!("a trim is no entry of the queue"),
+                Kind::Trim => unreachable!("trims are system calls"),
             }
         };
         entry.user_data(u64::from(slot.0))
     }
 
-    /// The registered file of an operation, and the place in it. Whether there are several is known when this is compiled,
-    /// so that a single one costs nothing.
+    /// Registered file of an operation, and offset in the file. `SEVERAL` is const so that a single file needs no
+    /// lookup.
     #[inline]
     fn file<const SEVERAL: bool>(&self, op: &Op) -> (Fixed, u64) {
         if !SEVERAL {
@@ -190,7 +190,7 @@ impl Ring {
         (Fixed(file as u32), offset)
     }
 
-    /// Start of the buffer of an operation. A longer operation would reach into the next slot, or beyond the last.
+    /// Start of the buffer of an operation. Asserts that it fits its slot.
     #[inline]
     fn place(&self, slot: Slot, op: &Op) -> usize {
         assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
@@ -209,10 +209,10 @@ impl Ring {
 
     fn write<const SEVERAL: bool>(&mut self, slot: Slot, op: &Op, flags: i32) -> squeue::Entry {
         let start = self.place(slot, op);
-        assert!(self.writes.len() == self.reads.len(), "a write is submitted to a ring whose shape says no writes");
+        assert!(self.writes.len() == self.reads.len(), "write submitted to a read-only ring");
         let (file, offset) = self.file::<SEVERAL>(op);
-        // SAFETY: the slot is free, which `hand` has checked, so the kernel does not use its part of the buffer; `place` has
-        // checked that the operation fits its slot, and no other reference exists.
+        // SAFETY: the slot is free (checked by `submit_parts`), so the kernel does not use its part of the buffer;
+        // `place` has checked that the operation fits; no other reference exists.
         let data = unsafe { self.writes.part(start, op.length as usize) };
         self.scribe.write(slot, op, data);
         let buffer = self.writes.at(start);
@@ -238,7 +238,7 @@ impl Ring {
     fn check(&self, completions: &mut [Completion]) {
         for Completion { slot, outcome, .. } in completions {
             *outcome = self.scribe.end(*slot, *outcome, |length| {
-                // SAFETY: the slot's operation was a read of this length, which fits its slot. It has ended, so the
+                // SAFETY: the slot's operation was a read of this length, which fits its slot. It has completed, so the
                 // kernel does not use this part of the buffer, and no other reference to it exists.
                 unsafe { std::slice::from_raw_parts(self.reads.at(slot.index() * self.stride), length) }
             });
@@ -263,8 +263,8 @@ impl Ring {
         if left.is_zero() { self.uring.submit() } else { self.uring.wait(Some(left)) }
     }
 
-    /// Submits queued operations and yields the processor, for completions that a wait would sleep for. Returns true if
-    /// completions can be reaped without another call.
+    /// Submits queued operations and yields the processor instead of sleeping. Returns true if completions can be
+    /// reaped without another call.
     fn submit_and_yield(&mut self, is_queued: bool) -> io::Result<bool> {
         if is_queued {
             self.uring.submit()?;
@@ -285,15 +285,16 @@ impl Target for Ring {
     }
 
     /// # Panics
-    /// When an operation is larger than the shape says, writes or trims although the shape says that none does, does not lie in
-    /// one of several files, or has a slot that is in flight.
+    /// If an operation exceeds `Shape::largest`, writes or trims although `Shape::writes` is false, crosses a file
+    /// boundary, or uses a slot in flight.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         if self.scribe.follows() {
             let others = batch.iter().filter(|(_, op)| !op.kind.writes());
             others.for_each(|(slot, op)| self.scribe.begin(*slot, op));
         }
-        let handed = if self.extents.several() { self.hand::<true>(batch) } else { self.hand::<false>(batch) };
-        handed.map_err(|source| Fault { attempt: "submitting to io_uring".into(), source })
+        let submitted =
+            if self.extents.several() { self.submit_parts::<true>(batch) } else { self.submit_parts::<false>(batch) };
+        submitted.map_err(|source| Fault { attempt: "submitting to io_uring".into(), source })
     }
 
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
@@ -318,7 +319,7 @@ impl Target for Ring {
         completions.append(&mut self.done);
         if self.scribe.follows() {
             self.check(&mut completions[before..]);
-            // The verification must not count as time of the next operations.
+            // Verification must not count as time of the next operations.
             self.now = self.clock.now();
         }
         Ok(self.now)
@@ -328,7 +329,7 @@ impl Target for Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if self.uring.in_flight() > 0 {
-            // The kernel may still write to this memory: it is leaked rather than reused.
+            // The kernel may still write to this memory, so it is leaked.
             for buffer in [&mut self.reads, &mut self.writes] {
                 std::mem::forget(std::mem::replace(buffer, Aligned::new(1)));
             }

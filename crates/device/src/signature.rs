@@ -1,7 +1,6 @@
-//! What a device or an image carries: filesystems, volume managers, partition tables, databases, by their magic bytes.
+//! Signatures on a device or image: filesystems, volume managers, partition tables, databases, by their magic bytes.
 //!
-//! Reads only, from anything that can seek, and knows nothing about devices. A clean answer means that nothing known
-//! was found, not that the data are worthless.
+//! Only reads. Absence of known signatures does not mean that the data are worthless.
 
 mod shape;
 mod table;
@@ -15,7 +14,7 @@ use plimsoll_units::Bytes;
 use table::Magic;
 use window::Window;
 
-/// What sort of thing a signature belongs to.
+/// Category of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// A filesystem.
@@ -34,32 +33,32 @@ pub enum Family {
     Database,
     /// A disk image of a virtual machine.
     Image,
-    /// What is left of one of these, or belongs to none: copies of headers, leases.
+    /// Remains of these formats, or others: copies of headers, leases.
     Other,
 }
 
-/// Something known that was found.
+/// A known signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// What it is, in words that follow "carries": `an ext4 filesystem`.
+    /// Name, as it follows "carries": `an ext4 filesystem`.
     pub name: &'static str,
-    /// What sort of thing.
+    /// Category.
     pub family: Family,
-    /// Where its magic bytes are, from the start.
+    /// Offset of the magic bytes from the start.
     pub offset: u64,
 }
 
-/// `an ext4 filesystem (at byte 1,080)`, without the comma.
+/// `an ext4 filesystem (at byte 1080)`.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (at byte {})", self.name, self.offset)
     }
 }
 
-/// The first signature found in the `size` bytes of `reader`; `None` when there is none of those known.
+/// First known signature in the `size` bytes of `reader`.
 ///
 /// # Errors
-/// Those of reading and seeking: then nothing is known of what is there.
+/// Errors of reading and seeking; the content is unknown then.
 pub fn signature(reader: &mut (impl Read + Seek), size: Bytes) -> io::Result<Option<Signature>> {
     let mut window = Window::new(reader, size.get())?;
     if let Some(found) = listed(table::MAGICS, &mut window)? {

@@ -1,6 +1,6 @@
-//! What a path is: a directory, a file or a block device, with the facts that a load on it needs.
+//! Classification of a path: a directory, file or block device, with the properties that a load needs.
 //!
-//! Writes nothing, and knows nothing about whether writing is allowed: that is [`crate::refuse`].
+//! Read-only. Permission to write is decided by [`crate::refuse`].
 
 mod direct;
 mod filesystem;
@@ -26,10 +26,10 @@ pub use unusable::{Needs, Unusable};
 use crate::disk::Block;
 use crate::host::Tree;
 
-/// What a path is.
+/// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubjectKind {
-    /// A directory, in which files can be made.
+    /// A directory for files to be created in.
     Directory,
     /// A regular file.
     File,
@@ -48,34 +48,34 @@ impl SubjectKind {
     }
 }
 
-/// A path that a load can be offered to, and what is known about it.
+/// A path usable as a target, and its properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// As it was given.
+    /// Path as given.
     pub path: PathBuf,
-    /// What it is, links followed.
+    /// Kind, after following links.
     pub kind: SubjectKind,
-    /// Bytes of the file or the block device; of the whole filesystem for a directory.
+    /// Size in bytes of the file or block device; of the whole filesystem for a directory.
     pub size: Bytes,
-    /// Directories: bytes that this user may still fill, quotas not counted.
+    /// Directories: bytes available to this user, without regard to quotas.
     pub available: Option<Bytes>,
-    /// Files: bytes that storage is allocated for. Where it is below `size`, reads of the holes reach no device.
+    /// Files: allocated bytes. If below `size`, reads of holes do not reach a device.
     pub allocated: Option<Bytes>,
-    /// The block device that holds it, or that it is. `None` where the filesystem does not lie on one that it names
-    /// (overlay, ZFS, tmpfs, NFS); one of several for a btrfs of many devices.
+    /// The block device, or that of the filesystem. `None` without a single named device (overlay, ZFS, tmpfs, NFS);
+    /// one of several for a multi-device btrfs.
     pub device: Option<DeviceNumber>,
-    /// The filesystem that the directory or file is on; `None` for block devices and where `/proc` is not mounted.
+    /// Filesystem of the directory or file; `None` for block devices and without `/proc`.
     pub filesystem: Option<Filesystem>,
-    /// Whether and how direct I/O can be done.
+    /// Support and alignment of direct I/O.
     pub direct: Direct,
-    /// Nothing can be written: the filesystem or the device is read-only, or the permissions are.
+    /// Not writable: by filesystem, device or permissions.
     pub read_only: bool,
 }
 
-/// Finds out what `path` is. Opens files and block devices for reading, and never writes.
+/// Classifies `path`. Opens files and block devices for reading only.
 ///
 /// # Errors
-/// [`Unusable`], in one line that says what to do.
+/// [`Unusable`], with the remedy.
 pub fn classify(path: &Path) -> Result<Subject, Unusable> {
     let tree = Tree::system();
     let stat = path.metadata().map_err(|error| Unusable::reaching(path, error))?;
@@ -117,12 +117,12 @@ fn kind_of(path: &Path, stat: &Metadata) -> Result<SubjectKind, Unusable> {
         () if kind.is_char_device() => "a character device",
         () if kind.is_fifo() => "a pipe",
         () if kind.is_socket() => "a socket",
-        () => "nothing that holds data",
+        () => "not a data file",
     };
     Err(Unusable::Special { path: shown(path), what })
 }
 
-/// The filesystem that a path is on.
+/// Filesystem of a path.
 pub(crate) fn filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
     let canonical = path.canonicalize().ok()?;
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok();
@@ -130,7 +130,7 @@ pub(crate) fn filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
     Mounts::read(tree).ok()?.holding(&canonical, id).map(Filesystem::from)
 }
 
-/// The block device below a filesystem: what its files say, or, where that is anonymous (btrfs), the mount's source.
+/// Block device of a filesystem: that of its files, or the mount's source if that is anonymous (btrfs).
 fn below(number: DeviceNumber, filesystem: Option<&Filesystem>) -> Option<DeviceNumber> {
     if !number.is_anonymous() {
         return Some(number);
@@ -176,7 +176,7 @@ fn directory_space(path: &Path) -> Result<Space, Unusable> {
     })
 }
 
-/// Opens for reading, with `flags` besides, without waiting for a drive to become ready.
+/// Opens for reading with additional `flags`, without waiting for a drive to become ready.
 pub(crate) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | flags;
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())

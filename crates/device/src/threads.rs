@@ -1,6 +1,6 @@
-//! Threads with `pread` and `pwrite` as a target: for containers that refuse `io_uring`, and as a cross-check of it.
+//! Threads with `pread` and `pwrite` as a target: for containers without `io_uring`, and as a cross-check.
 //!
-//! Each worker has one operation in flight, so there are as many workers as slots.
+//! Each worker has one operation in flight, so the number of workers is the queue depth.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,10 +17,10 @@ use crate::clock::Clock;
 use crate::engine::Shape;
 use crate::extents::Files;
 
-/// Maximum wait at the end of the pool for workers whose operations are with the device.
+/// Maximum wait on drop for workers with operations in flight.
 const JOIN_TIMEOUT: Span = Span::from_secs(2);
 
-/// Interval of the checks whether they have finished.
+/// Poll interval of that wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A pool of workers on the same files.
@@ -46,13 +46,13 @@ struct Orders {
 }
 
 impl Threads {
-    /// Workers for `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    /// Starts workers for `shape` on `files` with their lengths, concatenated in order, see [`crate::Engine::start`].
     ///
     /// # Errors
     /// The files cannot be duplicated, or a thread cannot be started.
     pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
-        // All workers share a descriptor: a process may have 1,024 by default, and there can be as many workers.
+        // Workers share descriptors: the default limit of a process is 1,024, and there may be as many workers.
         let files = Arc::new(Files::keep(files)?);
         let mut threads = Self { shared: Arc::clone(&shared), clock, workers: Vec::new() };
         for index in 0..shape.depth {
@@ -98,7 +98,7 @@ impl Target for Threads {
 
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).queue.extend(batch);
-        // One worker for each operation: waking all of a thousand idle workers would delay those that work.
+        // Wakes one worker per operation: waking a thousand idle workers would delay the busy ones.
         for _ in batch {
             self.shared.ordered.notify_one();
         }
@@ -125,7 +125,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
         orders.closed = true;
-        // The orders are void: a late worker must not write.
+        // Drops queued operations, so that no write starts later.
         orders.queue.clear();
         drop(orders);
         self.shared.ordered.notify_all();
@@ -133,9 +133,8 @@ impl Drop for Threads {
     }
 }
 
-/// Joins the workers that finish within `timeout`, and detaches the others: a device that never answers must not delay
-/// the end of the run. This is sound, as a worker owns its buffers and its share of the file: the kernel accesses only
-/// memory that lives as long as the thread.
+/// Joins the workers that finish within `timeout` and detaches the others: a hung device must not block the end of a
+/// run. This is sound because a worker owns its buffers and its reference to the file.
 fn join_workers(workers: &mut Vec<JoinHandle<()>>, clock: Clock, timeout: Span) {
     let end = clock.now() + timeout;
     while !workers.iter().all(JoinHandle::is_finished) && clock.now() < end {
@@ -156,15 +155,15 @@ mod tests {
     #[test]
     fn hung_worker_is_not_joined() {
         let (release, released) = channel::<()>();
-        let (told, finished) = channel();
+        let (done, finished) = channel();
         let hung = std::thread::spawn(move || {
             let _ = released.recv();
-            told.send(()).unwrap();
+            done.send(()).unwrap();
         });
         let mut workers = vec![hung, std::thread::spawn(|| ())];
         join_workers(&mut workers, Clock::start(), Span::from_millis(20));
         assert!(workers.is_empty());
-        assert!(finished.try_recv().is_err(), "it is still under way");
+        assert!(finished.try_recv().is_err(), "it still runs");
         release.send(()).unwrap();
         finished.recv().unwrap();
     }

@@ -1,8 +1,6 @@
-//! TLS on a connection, for both sides: from received ciphertext to plaintext, and from plaintext to ciphertext to be
-//! sent.
+//! TLS for both sides of a connection: decrypts received ciphertext, and encrypts outgoing data.
 //!
-//! Independent of protocols, and never blocks. Certificates only: rustls, which does the work, has no external
-//! pre-shared keys.
+//! Independent of protocols, and never blocks. Certificates only: rustls does not support external pre-shared keys.
 
 mod credentials;
 mod verify;
@@ -19,49 +17,49 @@ use crate::outgoing::{Outgoing, PARTS_MAX, Payload, Wire};
 pub use credentials::{Identity, NoCredentials, Peers, Trust};
 pub use verify::Names;
 
-/// Bytes of ciphertext that are received at a time.
+/// Size of the receive buffer for ciphertext in bytes.
 const TAKEN_BYTES: usize = 128 << 10;
 
-/// Bytes of plaintext that are encrypted before they are sent.
+/// Maximum plaintext in bytes that is encrypted ahead of sending.
 const SEALED_MAX: usize = 256 << 10;
 
 /// The TLS of a connection.
 pub struct Channel {
     tls: Connection,
-    /// Plain bytes that precede the first ciphertext.
+    /// Plaintext sent before the first ciphertext.
     ahead: Vec<u8>,
-    /// Received ciphertext that is not processed.
+    /// Received, unprocessed ciphertext.
     taken: Box<[u8]>,
     start: usize,
     end: usize,
     sent: u64,
 }
 
-/// The result of processing received ciphertext.
+/// Result of processing received ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opened {
     /// Bytes of plaintext.
     Bytes(usize),
-    /// More has to be received.
+    /// More ciphertext is needed.
     Nothing,
-    /// The peer has closed the connection in order.
+    /// The peer closed the connection properly.
     End,
 }
 
 impl Channel {
-    /// The server's side. `ahead` is sent before TLS begins.
+    /// The server side. `ahead` is sent before TLS starts.
     ///
     /// # Errors
-    /// There is no memory, or no randomness.
+    /// Out of memory, or of randomness.
     pub fn server(identity: &Identity, ahead: Vec<u8>) -> io::Result<Self> {
         let tls = ServerConnection::new(identity.config()).map_err(failed)?;
         Ok(Self::new(tls.into(), ahead))
     }
 
-    /// The client's side, for the server of that name.
+    /// The client side, for the server `name`.
     ///
     /// # Errors
-    /// `name` is neither a name nor a number of a host.
+    /// `name` is neither a host name nor an IP address.
     pub fn client(trust: &Trust, name: &str) -> io::Result<Self> {
         let name = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
         let tls = ClientConnection::new(trust.config(), name).map_err(failed)?;
@@ -80,17 +78,17 @@ impl Channel {
         &mut self.taken[self.end..]
     }
 
-    /// Ciphertext was received.
+    /// Registers `count` received bytes in [`Channel::room`].
     #[inline]
     pub fn received(&mut self, count: usize) {
         self.end += count;
     }
 
-    /// Continues the handshake with received data. There may be data to send afterwards, even after an error; more has
-    /// to be received while [`Channel::is_beginning`].
+    /// Continues the handshake with received data. Data may have to be sent afterwards, even after an error; more must
+    /// be received while [`Channel::is_beginning`].
     ///
     /// # Errors
-    /// The other side does not speak TLS, is not trusted, or breaks off.
+    /// The peer does not speak TLS, is not trusted, or aborts.
     pub fn begin(&mut self) -> io::Result<()> {
         while self.is_beginning() && self.start < self.end {
             self.take()?;
@@ -98,11 +96,11 @@ impl Channel {
         Ok(())
     }
 
-    /// Decrypts received data into `plain`, which has space for at least one byte. There may be data to send
-    /// afterwards, even after an error.
+    /// Decrypts received data into `plain`, which has space for at least one byte. Data may have to be sent afterwards,
+    /// even after an error.
     ///
     /// # Errors
-    /// The other side does not speak TLS, is not trusted, or breaks off.
+    /// The peer does not speak TLS, is not trusted, or aborts.
     pub fn open(&mut self, plain: &mut [u8]) -> io::Result<Opened> {
         let mut filled = 0;
         while filled < plain.len() {
@@ -118,7 +116,7 @@ impl Channel {
         Ok(if filled > 0 { Opened::Bytes(filled) } else { Opened::Nothing })
     }
 
-    /// Processes a part of the received data.
+    /// Processes a part of the received ciphertext.
     fn take(&mut self) -> io::Result<()> {
         let mut rest = &self.taken[self.start..self.end];
         self.start += self.tls.read_tls(&mut rest)?;

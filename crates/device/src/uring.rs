@@ -1,4 +1,4 @@
-//! The `io_uring` of a load, of the client of exports and of the server: setup, submission, waiting and completions.
+//! A thin wrapper of `io_uring` for loads, NBD clients and the server.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -7,18 +7,18 @@ use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{IoUring, Submitter, squeue};
 use plimsoll_units::Span;
 
-/// A ring, for the thread that made it.
+/// A ring, used only on its creating thread.
 pub struct Uring {
     inner: IoUring,
     in_flight: u32,
 }
 
 impl Uring {
-    /// A ring for this many queued operations, with room for `ratio` times as many completions. It has a single issuer
-    /// that runs its own task work (Linux 6.1) where the kernel has that.
+    /// Creates a ring for `entries` queued operations and `ratio` times as many completions. With a single issuer and
+    /// deferred task work (Linux 6.1) if available.
     ///
     /// # Errors
-    /// The kernel has no `io_uring`, or does not allow it.
+    /// `io_uring` is missing or not permitted.
     pub fn new(entries: u32, ratio: u32) -> io::Result<Self> {
         let entries = entries.next_power_of_two().clamp(8, 32_768);
         let inner = IoUring::builder()
@@ -36,17 +36,17 @@ impl Uring {
         self.inner.submitter()
     }
 
-    /// Queues an operation. A full queue is submitted.
+    /// Queues an operation; submits if the queue is full.
     ///
     /// # Errors
-    /// The ring fails as a whole.
+    /// The ring failed.
     ///
     /// # Safety
-    /// Memory that the operation refers to stays in place until its completion was taken, also if the ring is dropped
-    /// before. Until then nothing else writes to it, and nothing reads from memory that the operation writes to.
+    /// Memory referenced by the operation stays valid until its completion was taken, even if the ring is dropped
+    /// before. Until then it is not written to, nor read if the operation writes to it.
     #[inline]
     pub unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         while unsafe { self.inner.submission().push(entry) }.is_err() {
             passing(self.inner.submit())?;
         }
@@ -54,7 +54,7 @@ impl Uring {
         Ok(())
     }
 
-    /// True when operations are queued that were not submitted.
+    /// True if queued operations were not submitted.
     #[inline]
     pub fn is_queued(&mut self) -> bool {
         !self.inner.submission().is_empty()
@@ -63,17 +63,17 @@ impl Uring {
     /// Submits the queued operations.
     ///
     /// # Errors
-    /// The ring fails as a whole.
+    /// The ring failed.
     #[inline]
     pub fn submit(&mut self) -> io::Result<()> {
         passing(self.inner.submit())
     }
 
-    /// Submits the queued operations, and waits for a completion, at most for `timeout`. With a timeout of zero too, the
-    /// kernel finishes what it has begun.
+    /// Submits queued operations and waits for a completion, up to `timeout`. Even a zero timeout runs deferred task
+    /// work.
     ///
     /// # Errors
-    /// The ring fails as a whole.
+    /// The ring failed.
     #[inline]
     pub fn wait(&mut self, timeout: Option<Span>) -> io::Result<()> {
         passing(match timeout {
@@ -86,19 +86,19 @@ impl Uring {
         })
     }
 
-    /// True when [`Uring::completions`] has some without a call of the system.
+    /// True if [`Uring::completions`] yields some without a system call.
     #[inline]
     pub fn has_completions(&mut self) -> bool {
         !self.inner.completion().is_empty()
     }
 
-    /// True when an operation has completed. Where the kernel defers task work, its completion may need a call.
+    /// True if an operation has completed. With deferred task work, its completion may need a system call.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
         self.has_completions() || self.inner.submission().taskrun()
     }
 
-    /// Takes the completions: the user data and the result of each operation.
+    /// Takes completions: user data and result of each operation.
     #[inline]
     pub fn completions(&mut self) -> impl Iterator<Item = (u64, i32)> {
         let Self { inner, in_flight } = self;
@@ -108,13 +108,13 @@ impl Uring {
         })
     }
 
-    /// Operations whose completions were not taken: the kernel may still use their memory.
+    /// Number of operations whose completions were not taken: the kernel may still use their memory.
     pub const fn in_flight(&self) -> u32 {
         self.in_flight
     }
 }
 
-/// A call that ended because of a timeout, a signal, or completions that have to be taken first has not failed.
+/// Ignores errors that mean a timeout, a signal, or a full completion queue.
 fn passing(entered: io::Result<usize>) -> io::Result<()> {
     match entered.map_err(|error| (error.raw_os_error(), error)) {
         Ok(_) | Err((Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN), _)) => Ok(()),

@@ -1,4 +1,4 @@
-//! What the process itself used.
+//! Resource usage of this process and its threads.
 #![allow(unsafe_code)]
 
 use std::ops::Sub;
@@ -6,25 +6,25 @@ use std::ops::Sub;
 use plimsoll_record::CpuTime;
 use plimsoll_units::Span;
 
-/// What a thread used, from its start on or between two looks.
+/// Resource usage of a thread, in total or between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadUsage {
     /// Processor time.
     pub cpu: CpuTime,
-    /// Context switches because it waited.
+    /// Context switches caused by waiting.
     pub voluntary: u64,
-    /// Context switches because another thread was to run.
+    /// Context switches caused by preemption.
     pub involuntary: u64,
-    /// Page faults that were served without I/O.
+    /// Page faults served without I/O.
     pub minor_faults: u64,
-    /// Page faults that waited for I/O.
+    /// Page faults served with I/O.
     pub major_faults: u64,
 }
 
 impl Sub for ThreadUsage {
     type Output = Self;
 
-    /// What was used since `before`.
+    /// Usage since `before`.
     fn sub(self, before: Self) -> Self {
         Self {
             cpu: CpuTime { user: self.cpu.user - before.cpu.user, system: self.cpu.system - before.cpu.system },
@@ -36,7 +36,7 @@ impl Sub for ThreadUsage {
     }
 }
 
-/// What this thread used so far.
+/// Usage of this thread so far.
 pub fn thread_usage() -> ThreadUsage {
     let usage = rusage(libc::RUSAGE_THREAD);
     ThreadUsage {
@@ -73,10 +73,10 @@ fn cpu_of(usage: &libc::rusage) -> CpuTime {
     CpuTime { user: span(usage.ru_utime), system: span(usage.ru_stime) }
 }
 
-/// Lets this thread's timers fire on time: the kernel's default slack of 50 us would be late by as much as a fast
-/// device takes. Best effort.
+/// Minimises the timer slack of this thread: the default of 50 us is comparable to the latency of a fast device. Best
+/// effort.
 pub fn sharpen_timers() {
-    // SAFETY: this prctl takes an integer and touches no memory.
+    // SAFETY: this prctl takes an integer and accesses no memory.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }
 
@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_waits_and_touches_memory_is_seen() {
+    fn thread_usage_counts_waits_and_page_faults() {
         let before = thread_usage();
-        // So much is never taken from what an allocator kept.
+        // Large enough to be mapped newly instead of reused by the allocator.
         let pages = vec![1_u8; 48 << 20];
         std::thread::sleep(std::time::Duration::from_millis(1));
         let used = thread_usage() - before;

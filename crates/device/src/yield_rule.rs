@@ -1,31 +1,31 @@
 //! Decides whether a thread yields its processor before it sleeps until an operation completes.
 //!
-//! Where operations complete every few microseconds, in kernel worker threads as a rule, falling asleep and being woken
-//! costs more than the wait itself. A yield lets a worker on the same processor run, and costs a system call where there is
-//! none. The decision depends on measured completions only, and changes at the end of a window of [`WINDOW`] of them.
+//! If operations complete every few microseconds, typically in kernel worker threads, sleeping and waking cost more
+//! than the wait itself. A yield lets a worker on the same processor run, at the cost of a system call. The decision
+//! depends on measured completions only, and changes at the end of a window of [`WINDOW`] completions.
 
 use plimsoll_units::{Instant, Span};
 
 /// Completions between two decisions.
 const WINDOW: u32 = 256;
 
-/// Yields are worth a try while operations complete at intervals of at most this mean. On a virtual machine with two
-/// processors, falling asleep and being woken takes 5 to 20 us.
+/// Maximum mean interval of completions for which yields are tried. On a virtual machine with two processors, sleeping
+/// and waking take 5 to 20 us.
 const INTERVAL_MAX: Span = Span::from_micros(8);
 
-/// Windows without yields after a window in which they did not pay; twice as many after each further failure, half as many
-/// after a success. A thread that competes for its processor loses it for milliseconds by a yield, so that failures have to
-/// become rare, while a single interruption should not matter.
+/// Windows without yields after an unsuccessful window; doubled by each further failure, halved by each success. On a
+/// contended processor a yield costs milliseconds, so failures must become rare, while a single interruption should not
+/// matter.
 const PAUSE_MIN: u32 = 4;
 const PAUSE_MAX: u32 = 4096;
 
-/// The counts of the current window, and the decision that the previous windows led to.
+/// Counts of the current window, and the decision derived from the previous windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct YieldRule {
     window_start: Instant,
     completions: u32,
     yields: u32,
-    /// Yields after which a completion was there, so that the thread did not have to sleep.
+    /// Yields followed by a completion, so that the thread did not sleep.
     successes: u32,
     is_active: bool,
     /// Windows until yields are tried again.
@@ -35,7 +35,7 @@ pub(crate) struct YieldRule {
 }
 
 impl YieldRule {
-    /// No yields until the first window has ended.
+    /// No yields in the first window.
     pub(crate) const fn new(start: Instant) -> Self {
         Self {
             window_start: start,
@@ -48,20 +48,20 @@ impl YieldRule {
         }
     }
 
-    /// True when the next wait should yield first.
+    /// True if the next wait should yield first.
     #[inline]
     pub(crate) const fn is_active(&self) -> bool {
         self.is_active
     }
 
-    /// Counts a yield, and whether a completion was there after it.
+    /// Counts a yield and whether a completion followed.
     #[inline]
     pub(crate) fn yielded(&mut self, is_success: bool) {
         self.yields += 1;
         self.successes += u32::from(is_success);
     }
 
-    /// Counts completions that were reaped at `now`, and decides anew at the end of a window.
+    /// Counts completions reaped at `now`, and decides at the end of a window.
     #[inline]
     pub(crate) fn completed(&mut self, completions: u32, now: Instant) {
         self.completions += completions;
@@ -90,8 +90,8 @@ impl YieldRule {
 mod tests {
     use super::*;
 
-    /// Feeds windows of [`WINDOW`] completions at intervals of so many nanoseconds: without yields, and with yields of which
-    /// so many per cent succeed. Returns the numbers of the windows at whose start yields were active.
+    /// Feeds windows of [`WINDOW`] completions at the given intervals in nanoseconds: without yields, and with yields
+    /// of which `success_percent` succeed. Returns the numbers of the windows with active yields.
     fn active_windows(windows: u32, without_ns: u64, with_ns: u64, success_percent: u32) -> Vec<u32> {
         let mut now = Instant::ZERO;
         let mut rule = YieldRule::new(now);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_that_arrive_together_count_one_by_one() {
+    fn each_completion_of_a_batch_counts() {
         let mut rule = YieldRule::new(Instant::ZERO);
         rule.completed(255, Instant::from_nanos(1_000_000));
         assert!(!rule.is_active(), "the window has not ended");

@@ -1,7 +1,6 @@
-//! Contents that are checked, through every engine: what was changed behind its back is found and said, and what merely
-//! overlaps is not.
+//! Verified contents through every engine: external modifications are detected, overlapping operations are accepted.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+#![expect(clippy::print_stderr, reason = "a skipped test reports the reason")]
 
 mod contents {
     mod corruption;

@@ -1,6 +1,6 @@
-//! Both engines on a scratch file: what they are asked for is done, and what would be unsound is refused.
+//! Engines on a scratch file: operations are completed, and unsound submissions panic.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+#![expect(clippy::print_stderr, reason = "a skipped test reports the reason")]
 
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,7 +20,7 @@ fn file() -> OwnedFd {
     scratch(Path::new(env!("CARGO_TARGET_TMPDIR")), SIZE, Caching::Buffered).unwrap().file
 }
 
-/// The engines that there are here.
+/// The engines available on this host.
 fn engines() -> Vec<Engine> {
     let engines = [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped].into_iter();
     engines
@@ -34,7 +34,7 @@ fn engines() -> Vec<Engine> {
         .collect()
 }
 
-/// Drives `operations` of `block` bytes at `depth`, and wants all of them done.
+/// Drives `operations` of `block` bytes at `depth`, and requires that all complete.
 fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
     let file = file();
     let spec = StreamSpec {
@@ -55,7 +55,7 @@ fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
 }
 
 #[test]
-fn what_is_asked_for_is_done() {
+fn operations_complete() {
     for engine in engines().into_iter().chain([Engine::Null]) {
         check(engine, Bytes::new(512), 1, 200);
         check(engine, Bytes::kib(8), 4, 1000);
@@ -70,7 +70,7 @@ fn threads_share_a_descriptor() {
     let file = file();
     let before = open();
     let pool = Engine::Threads.start(&[(file.as_fd(), SIZE)], &Shape { depth: 200, ..SHAPE }, Clock::start()).unwrap();
-    // Other tests of this process have files open too.
+    // Other tests of this process have open files.
     assert!(open() < before + 100, "{} descriptors more", open() - before);
     drop(pool);
 }
@@ -105,16 +105,16 @@ fn small_appends_differ() {
     }
 }
 
-/// What a ring of `shape` says when it is given an operation.
+/// Checks the panic message of a ring of `shape` for an operation.
 fn refused(shape: &Shape, slot: u32, length: u32, kind: Kind, expected: &str) {
     let file = file();
     let mut ring = Ring::new(Some(file.as_fd()), shape, Clock::start()).unwrap();
     let good = (Slot(2), Op { offset: 0, length: 512, kind: Kind::Read, stream: 0 });
     let batch = [good, (Slot(slot), Op { offset: 0, length, kind, stream: 0 })];
     let panic = catch_unwind(AssertUnwindSafe(|| ring.submit(&batch))).unwrap_err();
-    let said = panic.downcast_ref::<String>().cloned();
-    let said = said.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned())).unwrap();
-    assert!(said.contains(expected), "{said}");
+    let message = panic.downcast_ref::<String>().cloned();
+    let message = message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned())).unwrap();
+    assert!(message.contains(expected), "{message}");
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn ring_refuses_operations_larger_than_its_buffers() {
     refused(&SHAPE, 1, 8193, Kind::Read, "8193 bytes do not fit a slot of 8192");
     refused(&SHAPE, 4, 512, Kind::Read, "is outside of a buffer");
     let reading = Shape { writes: false, ..SHAPE };
-    refused(&reading, 0, 512, Kind::Write, "a write is submitted to a ring whose shape says no writes");
-    refused(&reading, 0, 512, Kind::DurableWrite, "a write is submitted to a ring whose shape says no writes");
+    refused(&reading, 0, 512, Kind::Write, "write submitted to a read-only ring");
+    refused(&reading, 0, 512, Kind::DurableWrite, "write submitted to a read-only ring");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_trim_punches_a_hole_into_a_file() {
         let file = file();
         rustix::io::pwrite(&file, &vec![7_u8; 32_768], 0).unwrap();
         let mut target = engine.start(&[(file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
-        // Longer than the buffer of a slot: a trim moves nothing.
+        // Longer than the buffer of a slot: a trim transfers no data.
         let trim = Op { offset: 4_096, length: 16_384, kind: Kind::Trim, stream: 0 };
         let read = Op { offset: 0, length: 512, kind: Kind::Read, stream: 0 };
         target.submit(&[(Slot(0), trim), (Slot(1), read)]).unwrap();
@@ -156,7 +156,7 @@ fn a_trim_punches_a_hole_into_a_file() {
 }
 
 #[test]
-fn asynchronous_direct_reads_end_with_what_was_asked_for() {
+fn asynchronous_direct_reads_return_their_data() {
     let opened = scratch(Path::new(env!("CARGO_TARGET_TMPDIR")), SIZE, Caching::Direct).unwrap();
     if opened.caching == Caching::Buffered || Engine::Aio.refused().is_some() {
         return eprintln!("skipped: no direct I/O here, or no asynchronous I/O");
@@ -172,7 +172,7 @@ fn asynchronous_direct_reads_end_with_what_was_asked_for() {
     }
     completions.sort_by_key(|completion| completion.slot);
     let outcomes: Vec<Outcome> = completions.iter().map(|completion| completion.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Done, Outcome::Failed(libc::EIO), Outcome::Done], "behind the end there is nothing");
+    assert_eq!(outcomes, [Outcome::Done, Outcome::Failed(libc::EIO), Outcome::Done], "read beyond the end");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_slot_in_flight_is_not_submitted_again() {
     let write = Op { offset: 0, length: 4096, kind: Kind::Write, stream: 0 };
     ring.submit(&[(Slot(1), write)]).unwrap();
     let again = catch_unwind(AssertUnwindSafe(|| ring.submit(&[(Slot(1), write)])));
-    assert!(again.is_err(), "the kernel may be reading the data of the first");
+    assert!(again.is_err(), "the kernel may be reading the data of the first write");
     let mut completions = Vec::new();
     let until = ring.now() + Span::from_secs(10);
     ring.wait(until, &mut completions).unwrap();

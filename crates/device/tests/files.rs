@@ -1,6 +1,6 @@
-//! Files that plimsoll makes with a name: how they are opened, known again, and claimed without `--destroy`.
+//! Named files created by plimsoll: opening, recognition by mark, and claims without `--destroy`.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+#![expect(clippy::print_stderr, reason = "a skipped test reports the reason")]
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use rustix::io::{IoSliceMut, ReadWriteFlags};
 
 const SIZE: Bytes = Bytes::mib(1);
 
-/// A directory of its own, removed when it is dropped.
+/// A temporary directory, removed on drop.
 struct Place(PathBuf);
 
 impl Place {
@@ -37,7 +37,7 @@ impl Drop for Place {
     }
 }
 
-/// A file of ours; `None` where the filesystem keeps no marks.
+/// A marked file; `None` if the filesystem does not support marks.
 fn ours(place: &Place) -> Option<PathBuf> {
     let path = place.at("ours");
     let file = create(&path, SIZE, Space::Sparse).unwrap();
@@ -49,7 +49,7 @@ fn ours(place: &Place) -> Option<PathBuf> {
 }
 
 #[test]
-fn a_file_is_opened_as_it_was_asked_for() {
+fn file_is_opened_with_requested_options() {
     let place = Place::new("open");
     let path = place.at("file");
     create(&path, SIZE, Space::Sparse).unwrap();
@@ -95,7 +95,7 @@ fn space_is_reserved_or_not() {
 }
 
 #[test]
-fn what_is_there_is_never_made_anew() {
+fn existing_file_is_not_recreated() {
     let place = Place::new("there");
     let path = place.at("theirs");
     fs::write(&path, "of another").unwrap();
@@ -103,22 +103,22 @@ fn what_is_there_is_never_made_anew() {
         assert_eq!(create(&path, SIZE, space).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
     }
     assert_eq!(fs::read(&path).unwrap(), b"of another");
-    // Too large for any filesystem: nothing is left behind.
+    // Too large for any filesystem: no file remains.
     assert!(create(&place.at("huge"), Bytes::new(i64::MAX.unsigned_abs()), Space::Reserve).is_err());
     assert!(!place.at("huge").exists());
 }
 
 #[test]
-fn a_file_of_ours_is_known_again() {
+fn marked_file_is_recognised() {
     let place = Place::new("known");
     let Some(path) = ours(&place) else { return };
     assert!(is_ours(&path));
-    // By another name too, and by a link.
+    // Also by another name, and by a link.
     let moved = place.at("moved");
     fs::rename(&path, &moved).unwrap();
     std::os::unix::fs::symlink(&moved, place.at("link")).unwrap();
     assert!(is_ours(&moved) && is_ours(&place.at("link")));
-    // A copy that takes the attributes along holds somebody's data.
+    // A copy with attributes may hold valuable data.
     let copy = place.at("copy");
     fs::copy(&moved, &copy).unwrap();
     let mut value = [0; 64];
@@ -130,12 +130,12 @@ fn a_file_of_ours_is_known_again() {
 }
 
 #[test]
-fn a_file_of_ours_needs_no_permission() {
+fn marked_file_is_claimed_without_destroy() {
     let place = Place::new("claim");
     let Some(path) = ours(&place) else { return };
     let claim = claim_ours(&path).unwrap();
     assert!(claim.covers(&fs::File::open(&path).unwrap()).unwrap());
-    // Kept by one run at a time.
+    // Exclusive to a run.
     assert!(matches!(claim_ours(&path), Err(Refusal::Locked { .. })));
     drop(claim);
     let theirs = place.at("theirs");
@@ -148,10 +148,10 @@ fn a_file_of_ours_needs_no_permission() {
 }
 
 #[test]
-fn what_looks_like_data_is_refused_although_it_is_ours() {
+fn marked_file_with_a_signature_is_refused() {
     let place = Place::new("signature");
     let Some(path) = ours(&place) else { return };
-    // Whoever put a filesystem into it means to keep that: the magic of ext4.
+    // The magic of ext4: a filesystem in it is deliberate.
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     rustix::io::pwrite(&file, &[0x53, 0xef], 1024 + 56).unwrap();
     drop(file);
@@ -159,14 +159,14 @@ fn what_looks_like_data_is_refused_although_it_is_ours() {
     assert!(matches!(refusal, Refusal::Carries { .. }), "{refusal}");
 }
 
-/// Bytes at the beginning of a file that can be read without waiting for a device.
+/// Number of cached bytes at the start of a file.
 fn cached(file: &OwnedFd) -> Option<usize> {
     let mut bytes = [0; 4096];
     rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT).ok()
 }
 
 #[test]
-fn a_file_leaves_the_page_cache() {
+fn file_is_dropped_from_the_page_cache() {
     let place = Place::new("cache");
     let file = create(&place.at("file"), SIZE, Space::Reserve).unwrap();
     rustix::io::pwrite(&file, &[7; 8192], 0).unwrap();
@@ -179,7 +179,7 @@ fn a_file_leaves_the_page_cache() {
         eprintln!("skipped: tmpfs keeps everything in the page cache");
         return;
     }
-    // Asking starts to read the page, which may be there before the answer on a busy host.
+    // The probe starts readahead, which may complete before the answer on a busy host.
     let after_dropping = || {
         drop_cache(&file).unwrap();
         cached(&file)

@@ -1,9 +1,9 @@
-//! Block devices for real: loop devices over files of our own, mounted, swapped on, partitioned, held.
+//! Claims of real block devices: loop devices that are mounted, used as swap, partitioned, held.
 //!
-//! Needs root and loop devices, and runs only with `PLIMSOLL_ROOT_TESTS=1`. Detaches and unmounts what it made, also
-//! when it fails. Touches no other device.
+//! Needs root and loop devices, and runs only with `PLIMSOLL_ROOT_TESTS=1`. Detaches and unmounts its devices, even on
+//! failure. Touches no other device.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-#![expect(clippy::print_stderr, reason = "a suite that is skipped says why")]
+#![expect(clippy::print_stderr, reason = "a skipped suite reports the reason")]
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -17,10 +17,10 @@ use plimsoll_units::Bytes;
 
 const EXCLUSIVE: i32 = rustix::fs::OFlags::EXCL.bits().cast_signed();
 
-/// One at a time: `losetup --find` opens the devices of others for a moment.
+/// Serialises the tests: `losetup --find` opens the devices of others briefly.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The turn of a test, when the suite shall run; says why it does not.
+/// Lock for a test if the suite is enabled; prints the reason otherwise.
 fn turn() -> Option<MutexGuard<'static, ()>> {
     let asked = std::env::var_os("PLIMSOLL_ROOT_TESTS").is_some_and(|value| value == "1");
     let root = fs::metadata("/proc/self").is_ok_and(|stat| stat.uid() == 0);
@@ -48,7 +48,7 @@ fn installed(program: &str) -> bool {
     found
 }
 
-/// A loop device over a file of 64 MiB, both gone when it is dropped.
+/// A loop device over a file of 64 MiB, both removed on drop.
 struct Loop {
     file: PathBuf,
     device: PathBuf,
@@ -63,24 +63,24 @@ impl Loop {
         Self { file, device }
     }
 
-    /// What is said of writing to it when it was named.
-    fn said(&self) -> String {
-        said(&self.device)
+    /// The refusal for writing to it with `--destroy`, or "allowed".
+    fn verdict(&self) -> String {
+        verdict(&self.device)
     }
 }
 
-fn said(path: &Path) -> String {
+fn verdict(path: &Path) -> String {
     check_destroy(path, &[path.to_owned()]).map_or_else(|refusal| refusal.to_string(), |()| "allowed".into())
 }
 
-/// What is said of `path` while another process has `written` open for writing.
+/// The refusal for `path` while another process has `written` open for writing.
 fn while_written(written: &Path, path: &Path) -> String {
     let writer = File::options().write(true).open(written).unwrap();
     let mut child = Command::new("sleep").arg("60").stdout(writer).spawn().unwrap();
-    let said = said(path);
+    let verdict = verdict(path);
     child.kill().unwrap();
     child.wait().unwrap();
-    said
+    verdict
 }
 
 impl Drop for Loop {
@@ -90,7 +90,7 @@ impl Drop for Loop {
     }
 }
 
-/// A partition of 16 MiB of a loop device, taken back when it is dropped.
+/// A partition of 16 MiB of a loop device, removed on drop.
 struct Partition<'a> {
     disk: &'a Loop,
     number: &'static str,
@@ -110,7 +110,7 @@ impl Drop for Partition<'_> {
     }
 }
 
-/// Undoes a mount or a swap when it is dropped.
+/// Undoes a mount or swap on drop.
 struct Undo(&'static str, PathBuf);
 
 impl Drop for Undo {
@@ -130,7 +130,7 @@ fn mounted(device: &Path, name: &str) -> Undo {
 }
 
 #[test]
-fn a_clean_device_is_described_and_allowed() {
+fn clean_device_is_described_and_allowed() {
     let Some(_turn) = turn() else { return };
     let clean = Loop::new("clean");
     let subject = classify(&clean.device).unwrap();
@@ -140,7 +140,7 @@ fn a_clean_device_is_described_and_allowed() {
     assert_eq!(disk.name.as_deref(), clean.device.file_name().and_then(|name| name.to_str()));
     assert_eq!((disk.size, disk.logical_block), (Some(Bytes::mib(64)), Some(512)));
     assert!(disk.model.is_some_and(|model| model.starts_with("loop over /")));
-    assert_eq!(clean.said(), "allowed");
+    assert_eq!(clean.verdict(), "allowed");
     let unnamed = check_destroy(&clean.device, &[]).unwrap_err().to_string();
     assert!(unnamed.contains("add --destroy /dev/loop"), "{unnamed}");
 }
@@ -151,17 +151,17 @@ fn a_mounted_device_is_refused_for_writing_and_read() {
     let disk = Loop::new("mounted");
     run("mkfs.ext4 -q", &[&disk.device]);
     assert!(
-        disk.said().contains(
+        disk.verdict().contains(
             "carries an ext4 filesystem (at byte 1080): if its data may be lost, wipe it with wipefs -a /dev/loop"
         ),
         "{}",
-        disk.said()
+        disk.verdict()
     );
     let point = mounted(&disk.device, "point");
     assert!(
-        disk.said().contains(&format!("is mounted at {}: unmount it (umount /", point.1.display())),
+        disk.verdict().contains(&format!("is mounted at {}: unmount it (umount /", point.1.display())),
         "{}",
-        disk.said()
+        disk.verdict()
     );
     assert_eq!(classify(&disk.device).unwrap().kind, SubjectKind::BlockDevice);
     let inside = classify(&point.1).unwrap();
@@ -169,7 +169,7 @@ fn a_mounted_device_is_refused_for_writing_and_read() {
     assert_eq!(describe_disk(&inside).filesystem.as_deref(), Some("ext4"));
     drop(point);
     run("wipefs -a -q", &[&disk.device]);
-    assert_eq!(disk.said(), "allowed");
+    assert_eq!(disk.verdict(), "allowed");
 }
 
 #[test]
@@ -180,14 +180,14 @@ fn btrfs_is_resolved_to_its_device() {
     run("losetup -c", &[&disk.device]);
     run("mkfs.btrfs -q", &[&disk.device]);
     let point = mounted(&disk.device, "btrfs-point");
-    assert!(disk.said().contains("is mounted at"), "{}", disk.said());
+    assert!(disk.verdict().contains("is mounted at"), "{}", disk.verdict());
     let inside = classify(&point.1).unwrap();
     assert_eq!(inside.device, classify(&disk.device).unwrap().device);
     assert_eq!(describe_disk(&inside).filesystem.as_deref(), Some("btrfs"));
 }
 
 #[test]
-fn a_read_only_mount_takes_no_files() {
+fn read_only_mount_is_refused_for_new_files() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("frozen");
     run("mkfs.ext4 -q", &[&disk.device]);
@@ -195,12 +195,14 @@ fn a_read_only_mount_takes_no_files() {
     fs::write(point.1.join("file"), [1; 4096]).unwrap();
     run("mount -o remount,ro", &[&point.1]);
     let refusal = classify(&point.1).unwrap_err().to_string();
-    assert!(
-        refusal.ends_with("on a read-only filesystem: give a directory that files can be made in, or a file to read")
-    );
+    assert!(refusal.ends_with("on a read-only filesystem: give a writable directory, or a file to read"));
     let file = point.1.join("file");
     assert!(classify(&file).unwrap().read_only);
-    assert!(said(&file).ends_with("read-only: leave out --destroy, or make it writable first"), "{}", said(&file));
+    assert!(
+        verdict(&file).ends_with("read-only: leave out --destroy, or make it writable first"),
+        "{}",
+        verdict(&file)
+    );
 }
 
 #[test]
@@ -208,10 +210,10 @@ fn swap_is_refused() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("swap");
     run("mkswap -q", &[&disk.device]);
-    assert!(disk.said().contains("carries a swap area (at byte 4086)"), "{}", disk.said());
+    assert!(disk.verdict().contains("carries a swap area (at byte 4086)"), "{}", disk.verdict());
     run("swapon", &[&disk.device]);
     let on = Undo("swapoff", disk.device.clone());
-    assert!(disk.said().contains("is in use as swap: switch that off (swapoff /dev/loop"), "{}", disk.said());
+    assert!(disk.verdict().contains("is in use as swap: switch that off (swapoff /dev/loop"), "{}", disk.verdict());
     drop(on);
 }
 
@@ -219,20 +221,20 @@ fn swap_is_refused() {
 fn the_file_behind_a_loop_device_is_refused() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("behind");
-    let said = said(&disk.file);
+    let verdict = verdict(&disk.file);
     let expected =
         format!("the loop device {0} is set up over it: detach that (losetup -d {0}) first", disk.device.display());
-    assert!(said.ends_with(&expected), "{said}");
+    assert!(verdict.ends_with(&expected), "{verdict}");
 }
 
 #[test]
-fn partitions_count_for_their_disk() {
+fn uses_of_partitions_apply_to_their_disk() {
     let Some(_turn) = turn().filter(|_| installed("addpart")) else { return };
     let disk = Loop::new("parts");
     let first = Partition::new(&disk, "1", "2048");
     let second = Partition::new(&disk, "2", "65536");
-    assert_eq!(said(&first.device), "allowed");
-    assert_eq!(disk.said(), "allowed");
+    assert_eq!(verdict(&first.device), "allowed");
+    assert_eq!(disk.verdict(), "allowed");
     assert!(while_written(&disk.device, &first.device).contains("is open for writing in process"));
     assert!(while_written(&second.device, &disk.device).contains("is open for writing in process"));
     assert_eq!(while_written(&second.device, &first.device), "allowed", "a sibling's writer is no reason");
@@ -241,18 +243,18 @@ fn partitions_count_for_their_disk() {
 
     run("mkfs.ext4 -q", &[&second.device]);
     let point = mounted(&second.device, "parts-point");
-    assert!(disk.said().contains("p2 is mounted at"), "{}", disk.said());
-    assert!(said(&second.device).contains("p2 is mounted at"));
-    assert_eq!(said(&first.device), "allowed", "a sibling's mount is no reason");
+    assert!(disk.verdict().contains("p2 is mounted at"), "{}", disk.verdict());
+    assert!(verdict(&second.device).contains("p2 is mounted at"));
+    assert_eq!(verdict(&first.device), "allowed", "a sibling's mount is no reason");
     drop(point);
     let kept = claim(&first.device, std::slice::from_ref(&first.device)).unwrap();
-    assert!(disk.said().contains("held exclusively"), "{}", disk.said());
+    assert!(disk.verdict().contains("held exclusively"), "{}", disk.verdict());
     drop(kept);
 
     run("mkfs.ext4 -q", &[&disk.device]);
     let point = mounted(&disk.device, "parts-whole");
     let expected = format!("{} is mounted at", disk.device.display());
-    assert!(said(&first.device).contains(&expected), "{}", said(&first.device));
+    assert!(verdict(&first.device).contains(&expected), "{}", verdict(&first.device));
     drop(point);
 }
 
@@ -261,43 +263,43 @@ fn a_held_device_is_refused_and_a_claim_holds() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("held");
     let held = File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).unwrap();
-    assert!(disk.said().contains("held exclusively by the kernel or another program"), "{}", disk.said());
+    assert!(disk.verdict().contains("held exclusively by the kernel or another program"), "{}", disk.verdict());
     drop(held);
     let kept = claim(&disk.device, std::slice::from_ref(&disk.device)).unwrap();
     assert!(kept.covers(&File::open(&disk.device).unwrap()).unwrap());
     assert!(!kept.covers(&File::open(&disk.file).unwrap()).unwrap());
     assert!(File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).is_err());
-    // The claim does not keep this process from writing.
+    // The claim allows writes by this process.
     File::options().write(true).open(&disk.device).unwrap().write_all(&[1; 4096]).unwrap();
     drop(kept);
-    assert_eq!(disk.said(), "allowed");
+    assert_eq!(disk.verdict(), "allowed");
 }
 
 #[test]
-fn a_device_that_another_process_writes_is_refused() {
+fn device_open_for_writing_elsewhere_is_refused() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("writer");
     let writer = File::options().write(true).open(&disk.device).unwrap();
     let mut child = Command::new("sleep").arg("60").stdout(writer).spawn().unwrap();
-    let said = disk.said();
+    let verdict = disk.verdict();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(said.contains(&format!("open for writing in process {} (", child.id())), "{said}");
+    assert!(verdict.contains(&format!("open for writing in process {} (", child.id())), "{verdict}");
 }
 
 #[test]
 fn a_read_only_device_is_refused() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("readonly");
-    // Not `blockdev --setro`: the kernel keeps that for whoever gets the loop device next.
+    // Not `blockdev --setro`, which would persist for the next user of the loop device.
     run("losetup -d", &[&disk.device]);
     run("losetup -r", &[&disk.device, &disk.file]);
     assert!(classify(&disk.device).unwrap().read_only);
-    assert!(disk.said().contains("read-only: leave out --destroy"), "{}", disk.said());
+    assert!(disk.verdict().contains("read-only: leave out --destroy"), "{}", disk.verdict());
 }
 
 #[test]
-fn what_a_disk_did_is_counted() {
+fn disk_activity_is_counted() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("counted");
     let watch = Watch::new(&classify(&disk.device).unwrap());
@@ -308,5 +310,5 @@ fn what_a_disk_did_is_counted() {
     let delta = watch.snapshot().since(&before);
     let did = delta.disk.unwrap();
     assert!(did.written >= Bytes::mib(1) && did.writes > 0, "{did:?}");
-    assert!(delta.process.unwrap().asked_written >= Bytes::mib(1));
+    assert!(delta.process.unwrap().syscall_written >= Bytes::mib(1));
 }

@@ -1,7 +1,7 @@
-//! Signatures as their own programs write them, on files: nothing here needs rights. A program that is not installed
-//! is passed over, and named.
+//! Signatures written by the respective programs, in files, without privileges. Skips and names programs that are not
+//! installed.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+#![expect(clippy::print_stderr, reason = "a skipped test reports the reason")]
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use plimsoll_device::{Family, check_destroy, signature};
 use plimsoll_units::Bytes;
 
-/// An image that is removed when it is dropped.
+/// An image file, removed on drop.
 struct Image(PathBuf);
 
 impl Image {
@@ -35,7 +35,7 @@ impl Drop for Image {
     }
 }
 
-/// Runs `command` (its words, then the image) with `input`; false when the program is not there.
+/// Runs `command` (its words, then the image) with `input`; false if the program is missing.
 fn run(command: &str, input: &str, image: &Image) -> bool {
     let mut words = command.split(' ');
     let program = words.next().unwrap();
@@ -50,7 +50,7 @@ fn run(command: &str, input: &str, image: &Image) -> bool {
         eprintln!("skipped: {program} is not installed");
         return false;
     };
-    // A program that reads nothing may be gone already.
+    // A program that reads no input may have exited.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
@@ -71,7 +71,7 @@ fn check(name: &str, command: &str, input: &str, expected: &str) {
     }
 }
 
-/// Clears what wipefs leaves, as the refusal says: the 4 KiB that hold the magic, one after the other.
+/// Clears remains that wipefs leaves, according to the remedy: the 4 KiB blocks with magic bytes.
 fn cleared(image: &Image) {
     let mut file = File::options().read(true).write(true).open(&image.0).unwrap();
     let size = Bytes::new(file.metadata().unwrap().len());
@@ -124,7 +124,7 @@ fn partition_tables() {
 }
 
 #[test]
-fn a_backup_is_found_when_the_start_is_lost() {
+fn backup_table_is_found_without_the_primary() {
     let image = Image::new("backup", Bytes::mib(64));
     if !run("sfdisk -q", "label: gpt\n,16M\n", &image) {
         return;

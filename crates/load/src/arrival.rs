@@ -1,43 +1,44 @@
-//! When operations are asked for: closed loads by depth, open loads by arrival moment.
+//! Arrival times: closed loads by queue depth, open loads by the clock.
 
 use fastrand::Rng;
 use plimsoll_units::{Instant, Iops, Span};
 use serde::{Deserialize, Serialize};
 
-/// How an open load spaces its arrivals.
+/// Spacing of the arrivals of an open load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrival {
-    /// Evenly.
+    /// Constant gaps.
     Constant,
-    /// Independently of each other: exponential gaps, as many unrelated clients make.
+    /// Independent arrivals with exponential gaps, as from many unrelated clients.
     Poisson,
-    /// As they once came: a replay. No stream can be drawn of it.
+    /// Times of a recording: a replay. Cannot be generated.
     Recorded,
 }
 
-/// What paces a load.
+/// Pace of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// Closed: this many operations in flight, the next one issued when one returns.
+    /// Closed: a fixed number of operations in flight; each completion triggers the next.
     Closed {
         /// Queue depth, at least 1.
         depth: u32,
     },
-    /// Open: operations arrive by the clock, whether or not earlier ones have returned.
+    /// Open: operations arrive by the clock, regardless of completions.
     Open {
         /// Arrivals per second.
         rate: Iops,
-        /// Their spacing.
+        /// Spacing of arrivals.
         arrival: Arrival,
     },
 }
 
 impl Pace {
-    /// This pace shared by `parts` equal loads; a closed depth below `parts` gives the first ones one each.
+    /// Share of the load `part` of `parts` equal loads; a closed depth below `parts` is 1 for the first loads and
+    /// `None` for the others.
     pub fn share(self, part: u32, parts: u32) -> Option<Self> {
         match self {
             Self::Closed { depth } => {
@@ -49,7 +50,7 @@ impl Pace {
     }
 }
 
-/// The arrivals of an open load, from a starting moment.
+/// Arrival times of an open load.
 #[derive(Clone, Debug)]
 pub(crate) struct Clockwork {
     start: Instant,
@@ -61,8 +62,8 @@ pub(crate) struct Clockwork {
 #[derive(Clone, Debug)]
 enum Gaps {
     Even,
-    /// `elapsed_ns` is the sum of all gaps so far, as a float so that no rounding accumulates: 53 bits hold
-    /// 104 days of nanoseconds.
+    /// `elapsed_ns` is the sum of all gaps, as a float to avoid accumulated rounding: 53 bits hold 104 days in
+    /// nanoseconds.
     Exponential {
         elapsed_ns: f64,
         mean_ns: f64,
@@ -71,7 +72,7 @@ enum Gaps {
 }
 
 impl Clockwork {
-    /// `None` for arrivals that cannot be drawn.
+    /// `None` for arrivals that cannot be generated.
     pub(crate) fn new(start: Instant, rate: Iops, arrival: Arrival, seed: u64) -> Option<Self> {
         let gaps = match arrival {
             Arrival::Recorded => return None,
@@ -85,7 +86,7 @@ impl Clockwork {
         Some(Self { start, rate, taken: 0, gaps })
     }
 
-    /// The moment of the next arrival.
+    /// Time of the next arrival.
     #[inline]
     pub(crate) fn next(&self) -> Instant {
         self.start
@@ -95,7 +96,7 @@ impl Clockwork {
             }
     }
 
-    /// Passes an arrival of so many units of the rate.
+    /// Advances by `units` units of the rate.
     pub(crate) fn advance(&mut self, units: u64) {
         self.taken += units;
         if let Gaps::Exponential { elapsed_ns, mean_ns, rng } = &mut self.gaps {
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seven_million_a_second_does_not_drift() {
+    fn rate_of_seven_million_does_not_drift() {
         let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(7_000_000), Arrival::Constant, 0).unwrap();
         for _ in 0..7_000_000 {
             clockwork.advance(1);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_gaps_have_the_mean_and_the_spread() {
+    fn poisson_gaps_have_mean_and_variance() {
         let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(10_000), Arrival::Poisson, 3).unwrap();
         let (mut last, mut sum, mut squares) = (Instant::ZERO, 0.0, 0.0);
         let n = 200_000;
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_depth_loses_nothing() {
+    fn shares_of_a_depth_add_up() {
         let shares = |depth, parts| {
             (0..parts)
                 .filter_map(|part| Pace::Closed { depth }.share(part, parts))

@@ -1,7 +1,7 @@
-//! Jobs: the load of a worker of a classic benchmark, a thread or process with its own files.
+//! Jobs: the load of a worker (thread or process) of a classic benchmark, with its own files.
 //!
-//! A [`crate::Stream`] imitates a database and has no end. A job ends after a number of bytes, operations or seconds; it
-//! visits several files, pauses between operations, and can write back the blocks that it read.
+//! A [`crate::Stream`] imitates a database and has no end. A job ends after a number of bytes, operations or seconds;
+//! it visits several files, pauses between operations, and can write back the blocks that it read.
 
 mod lane;
 mod spec;
@@ -33,20 +33,20 @@ pub struct Job {
     in_flight: u32,
     /// Whether the queue was full and drains.
     drains: bool,
-    asked: Asked,
+    requested: Requested,
     /// The next operation, drawn in advance because its due time depends on its kind.
     next: Next,
-    /// Completed reads or trims whose places remain to be written, in order.
+    /// Completed reads or trims whose addresses remain to be written, in order.
     back: Vec<Op>,
     /// End of the current pause.
     rests_until: Instant,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Asked {
+struct Requested {
     bytes: u64,
     operations: u64,
-    /// Operations whose places may be written back.
+    /// Reads or trims that count towards the next write-back.
     before_back: u64,
     writes_since_flush: u32,
     since_thought: u32,
@@ -63,12 +63,12 @@ enum Next {
 }
 
 impl Job {
-    /// `None` if a file cannot hold the largest operation, there are no files, or a pattern or rate cannot be generated.
-    /// `index` marks its operations.
+    /// `None` if a file cannot hold the largest operation, there are no files, or a pattern or rate cannot be
+    /// generated. `index` marks its operations.
     pub fn new(spec: JobSpec, index: u8, start: Instant) -> Option<Self> {
         let purpose = |n: u64| splitmix64(spec.seed ^ n);
         let unused = spec.files.is_empty() || spec.depth == 0;
-        // An unused lane does not have to fit.
+        // An unused lane may be larger than the files.
         let lane = |lane: &LaneSpec, used: bool, n| {
             if used { Lane::new(lane, &spec.files, spec.turns, purpose(n)) } else { Some(Lane::idle()) }
         };
@@ -84,12 +84,12 @@ impl Job {
             clocks: [clock(&spec.reads, 3)?, clock(&spec.writes, 4)?],
             rng: Rng::with_seed(purpose(5)),
             start,
-            // Nothing is due before the start.
+            // No operation is due before the start.
             now: Instant::ZERO,
             ended: start,
             in_flight: 0,
             drains: false,
-            asked: Asked::default(),
+            requested: Requested::default(),
             next: Next::Read,
             back: Vec::new(),
             rests_until: start,
@@ -110,7 +110,7 @@ impl Job {
     }
 
     fn draw(&mut self) -> Next {
-        if self.spec.flush_every > 0 && self.asked.writes_since_flush >= self.spec.flush_every {
+        if self.spec.flush_every > 0 && self.requested.writes_since_flush >= self.spec.flush_every {
             return Next::Flush;
         }
         let reads = match self.spec.work {
@@ -127,7 +127,7 @@ impl Job {
         let Until { bytes, operations, .. } = self.spec.until;
         // Pending write-backs are completed.
         let owed = !self.back.is_empty();
-        let all = self.asked.bytes >= bytes || self.asked.operations >= operations;
+        let all = self.requested.bytes >= bytes || self.requested.operations >= operations;
         (all && !owed) || self.is_after(self.now)
     }
 
@@ -137,16 +137,18 @@ impl Job {
         self.is_after(next)
     }
 
-    /// Whether the time is over at `moment` and is checked.
+    /// Whether the time is over at `moment` and is due to be checked.
     fn is_after(&self, moment: Instant) -> bool {
         let Until { span, looks, .. } = self.spec.until;
-        span < Span::MAX && moment >= self.start + span && (looks <= 1 || self.asked.operations.is_multiple_of(looks))
+        span < Span::MAX
+            && moment >= self.start + span
+            && (looks <= 1 || self.requested.operations.is_multiple_of(looks))
     }
 
     /// Due time after the last operation: of pending write-backs, then of the last flush.
     fn due_at_end(&self) -> Due {
         let may_owe = self.in_flight > 0 && matches!(self.spec.work, Work::WriteBack { .. } | Work::TrimWrites);
-        match self.spec.flush_at_end && self.asked.writes_since_flush > 0 {
+        match self.spec.flush_at_end && self.requested.writes_since_flush > 0 {
             true if self.in_flight == 0 => Due::Now,
             true => Due::Blocked,
             false if may_owe => Due::Blocked,
@@ -162,8 +164,8 @@ impl Job {
         }
     }
 
-    /// The next operation. In a mix, the other direction replaces a drawn one that is ahead of its rate, so that each direction
-    /// keeps its own rate; if both are ahead, the earlier one is next (`rate_ddir` of fio's `io_u.c`).
+    /// The next operation. In a mix, the other direction replaces a drawn one that is ahead of its rate, so that each
+    /// direction keeps its own rate; if both are ahead, the earlier one is next (`rate_ddir` of fio's `io_u.c`).
     fn paced(&self) -> Next {
         let (own, other, instead) = match self.next {
             Next::Read => (&self.clocks[0], &self.clocks[1], Next::Write),
@@ -246,8 +248,8 @@ impl Load for Job {
             _ => 0,
         };
         if every > 0 && outcome == Outcome::Done {
-            self.asked.before_back += 1;
-            if self.asked.before_back.is_multiple_of(u64::from(every)) {
+            self.requested.before_back += 1;
+            if self.requested.before_back.is_multiple_of(u64::from(every)) {
                 self.back.push(*op);
                 if self.next != Next::Flush {
                     self.next = Next::Back;
@@ -255,10 +257,10 @@ impl Load for Job {
             }
         }
         if let Some((every, span)) = self.spec.think
-            && self.asked.since_thought >= every
+            && self.requested.since_thought >= every
             && self.in_flight == 0
         {
-            self.asked.since_thought = 0;
+            self.requested.since_thought = 0;
             self.rests_until = now + span;
         }
     }
@@ -268,7 +270,7 @@ impl Job {
     /// Cuts the last operation to the remaining bytes.
     #[inline]
     fn cut(&self, op: &mut Op) {
-        let left = self.spec.until.bytes.saturating_sub(self.asked.bytes);
+        let left = self.spec.until.bytes.saturating_sub(self.requested.bytes);
         if u64::from(op.length) > left && self.next != Next::Back {
             let lane = if self.next == Next::Read { &self.spec.reads } else { &self.spec.writes };
             if left >= u64::from(lane.sizes.smallest()) {
@@ -280,17 +282,17 @@ impl Job {
     fn count(&mut self, op: &Op) {
         match op.kind {
             Kind::Flush => {
-                self.asked.writes_since_flush = 0;
+                self.requested.writes_since_flush = 0;
                 return;
             }
-            Kind::Write | Kind::DurableWrite => self.asked.writes_since_flush += 1,
+            Kind::Write | Kind::DurableWrite => self.requested.writes_since_flush += 1,
             Kind::Read | Kind::Trim => {}
         }
-        self.asked.since_thought += 1;
-        // A read and its write-back count as one operation.
+        self.requested.since_thought += 1;
+        // A read and its write-back count as a single operation.
         if self.next != Next::Back {
-            self.asked.bytes += u64::from(op.length);
-            self.asked.operations += 1;
+            self.requested.bytes += u64::from(op.length);
+            self.requested.operations += 1;
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Loads: the operations that are requested of storage, their places and their times.
+//! Loads: the operations requested of storage, their addresses and times.
 //!
-//! Independent of the target, and without a clock: the loop that drives a load passes the time. `no_std`: the same seed gives
-//! the same operations on every machine.
+//! Independent of the target, and without a clock: the driving loop passes the time. `no_std`: a seed gives the same
+//! operations on every machine.
 #![no_std]
 
 extern crate alloc;
@@ -24,39 +24,39 @@ pub use stream::{Pacer, Phase, Stream, StreamSpec, Streams, Together};
 
 use plimsoll_units::{Instant, Op};
 
-/// When a load wants to issue its next operation.
+/// Due time of the next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// At this moment, whatever is still in flight: an open load. The moment may have passed.
+    /// At this time, regardless of operations in flight: an open load. The time may have passed.
     At(Instant),
-    /// As soon as a slot is free: a closed load below its depth.
+    /// When a slot is free: a closed load below its depth.
     Now,
-    /// Not before something completes: a closed load at its depth.
+    /// After a completion: a closed load at its depth.
     Blocked,
     /// Never again.
     Over,
 }
 
-/// How an operation ended.
+/// Result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All of its bytes were transferred.
     Done,
-    /// It failed with this `errno` value; a transfer that fell short is `EIO`.
+    /// Failed with this `errno`; a short transfer is `EIO`.
     Failed(i32),
 }
 
-/// What is asked of a target.
+/// A generator of operations for a target.
 ///
-/// The loop calls [`Load::due`], then [`Load::take`] if that moment has come, and [`Load::completed`] once for each
-/// operation taken. Time never goes back between calls.
+/// The loop calls [`Load::due`], then [`Load::take`] when that time has come, and [`Load::completed`] once for each
+/// operation. Time never decreases between calls.
 pub trait Load {
-    /// When the next operation is due. Changes nothing: asking twice gives the same answer.
+    /// Due time of the next operation. Has no side effects.
     fn due(&self) -> Due;
 
-    /// Hands out the operation that is due. Call it only after [`Due::Now`], or [`Due::At`] a moment not after `now`.
+    /// Returns the due operation. Requires [`Due::Now`], or [`Due::At`] a time up to `now`.
     fn take(&mut self, now: Instant) -> Op;
 
-    /// Tells the load that an operation came back.
+    /// Registers the completion of an operation.
     fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome);
 }

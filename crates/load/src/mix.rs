@@ -1,4 +1,4 @@
-//! What operations are: sizes by share, reads against writes.
+//! Sizes and kinds of operations by share.
 
 use alloc::vec::Vec;
 
@@ -6,20 +6,20 @@ use fastrand::Rng;
 use plimsoll_units::{Bytes, Kind};
 use serde::{Deserialize, Serialize};
 
-/// Block sizes with their shares. Never empty; every size is a multiple of the smallest.
+/// Block sizes with weights. Never empty; every size is a multiple of the smallest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Split(Vec<(Bytes, u32)>);
 
 impl Split {
-    /// One size for every operation.
+    /// The same size for every operation.
     pub fn one(size: Bytes) -> Self {
         Self(alloc::vec![(size, 1)])
     }
 
-    /// Sizes with weights; `None` when the list is empty, a size or the sum of weights is zero, that sum passes 32 bits,
-    /// a size passes 1 GiB, or one is not a multiple of the smallest.
+    /// Sizes with weights; `None` if the list is empty, a size or the sum of weights is zero, the sum exceeds 32 bits,
+    /// a size exceeds 1 GiB, or a size is not a multiple of the smallest.
     pub fn weighted(sizes: Vec<(Bytes, u32)>) -> Option<Self> {
         let smallest = sizes.iter().map(|(size, _)| size.get()).min()?;
         let fits = |size: &Bytes| size.get() > 0 && size.get() <= 1 << 30 && size.get().is_multiple_of(smallest);
@@ -28,17 +28,17 @@ impl Split {
         (smallest > 0 && weight_fits && sizes.iter().all(|(size, _)| fits(size))).then_some(Self(sizes))
     }
 
-    /// The sizes and their weights.
+    /// Sizes and weights.
     pub fn sizes(&self) -> &[(Bytes, u32)] {
         &self.0
     }
 
-    /// The smallest size: the grid that operations are aligned to.
+    /// Smallest size: the alignment of operations.
     pub fn smallest(&self) -> Bytes {
         self.0.iter().map(|&(size, _)| size).min().unwrap_or_default()
     }
 
-    /// The largest size: what a buffer has to hold.
+    /// Largest size: the required buffer length.
     pub fn largest(&self) -> Bytes {
         self.0.iter().map(|&(size, _)| size).max().unwrap_or_default()
     }
@@ -48,17 +48,17 @@ impl Split {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
-    /// Sizes by share.
+    /// Sizes by weight.
     pub sizes: Split,
     /// Share of reads, 0 to 1.
     pub reads: f64,
-    /// Writes answer only when durable (`O_DSYNC`).
+    /// Writes complete when durable (`O_DSYNC`).
     pub durable: bool,
-    /// A flush follows every so many writes; 0 for never.
+    /// Number of writes before a flush; 0 for never.
     pub flush_every: u32,
 }
 
-/// Draws kinds and sizes in a mix's proportions.
+/// Draws kinds and sizes according to a mix.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     sizes: Vec<(u32, u32)>,
@@ -70,7 +70,7 @@ pub(crate) struct Draws {
     rng: Rng,
 }
 
-/// All reads and all writes need no random number.
+/// Shares of 0 and 1 need no random number.
 #[derive(Clone, Debug)]
 enum Reads {
     All,
@@ -79,7 +79,7 @@ enum Reads {
 }
 
 impl Draws {
-    /// Sizes become multiples of `grid`, the smallest of them.
+    /// Sizes are converted to multiples of `grid`, the smallest size.
     pub(crate) fn new(mix: &Mix, grid: u64, seed: u64) -> Self {
         let sizes: Vec<_> = mix.sizes.sizes().iter().map(|&(size, w)| ((size.get() / grid) as u32, w)).collect();
         let reads = match mix.reads {
@@ -116,14 +116,14 @@ impl Draws {
         self.write
     }
 
-    /// The size of an operation, in blocks of the grid.
+    /// Size of an operation in blocks of the grid.
     #[inline]
     pub(crate) fn blocks(&mut self) -> u32 {
         weighted(&self.sizes, self.weight, &mut self.rng)
     }
 }
 
-/// Draws one of the sizes by their weights, whose sum is `total`. A single size needs no random number.
+/// Draws a size by weight; `total` is the sum of the weights. A single size needs no random number.
 #[inline]
 pub(crate) fn weighted(sizes: &[(u32, u32)], total: u32, rng: &mut Rng) -> u32 {
     if let [(size, _)] = sizes {

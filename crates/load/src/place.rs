@@ -1,4 +1,4 @@
-//! Where operations go: regions of the target and the patterns of access to them.
+//! Addresses of operations: regions of the target and access patterns.
 
 mod shuffle;
 mod zipf;
@@ -27,16 +27,16 @@ impl Region {
     }
 }
 
-/// How the blocks of a region are visited.
+/// Access pattern of the blocks of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// One after the other, from the start again at the end.
+    /// Ascending, wrapping around at the end.
     Sequential,
-    /// Every block equally likely, independent of the last.
+    /// All blocks equally likely and independent.
     Uniform,
-    /// Block popularity falls as `1 / rank^theta`; popular blocks lie scattered over the region.
+    /// Block popularity falls as `1 / rank^theta`; popular blocks are scattered over the region.
     Zipf {
         /// Skew: 0 is uniform, 0.99 is common for key-value loads; at least 0, below 10.
         theta: f64,
@@ -48,32 +48,32 @@ pub enum Pattern {
         /// Share of the region that is hot, 0 to 1.
         space: f64,
     },
-    /// Every block once in a random order, then all of them again in another one.
+    /// Every block once in random order, then again in another order.
     Shuffled,
-    /// One before the other, from the end again at the start.
+    /// Descending, wrapping around at the start.
     Backward,
-    /// Each so many blocks after the last; beyond the end, from the first block that was not visited.
+    /// In steps of a fixed number of blocks; beyond the end, from the first unvisited block.
     Stride {
-        /// Blocks from one to the next, at least 1.
+        /// Step in blocks, at least 1.
         blocks: u64,
     },
-    /// The first block again and again.
+    /// Always the first block.
     Same,
-    /// Block popularity falls by a Pareto law: of so many blocks, a share of `h` takes `1 - h` of the operations.
+    /// Pareto distribution: for a share `h` of the blocks, a share `1 - h` of the operations.
     Pareto {
-        /// Above 0, below 0.5 for a skew: 0.2 is the rule of 80 and 20.
+        /// Above 0, below 0.5 for a skew: 0.2 is the 80/20 rule.
         h: f64,
     },
-    /// Around the middle of the region, by a normal law.
+    /// Normal distribution around the middle of the region.
     Normal {
         /// Standard deviation as a share of the region, above 0.
         deviation: f64,
     },
-    /// As somebody once visited them: a replay. No stream can be drawn of it.
+    /// Addresses of a recording: a replay. Cannot be generated.
     Recorded,
 }
 
-/// Draws block numbers in `0..blocks` by a pattern.
+/// Draws block numbers in `0..blocks` according to a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     draw: Draw,
@@ -95,7 +95,7 @@ enum Draw {
 }
 
 impl Places {
-    /// `first`: the block at which a sequential pattern starts. `None` for what cannot be drawn.
+    /// `first`: first block of a sequential pattern. `None` for patterns that cannot be generated.
     pub(crate) fn new(pattern: Pattern, blocks: u64, first: u64, seed: u64) -> Option<Self> {
         let draw = match pattern {
             Pattern::Sequential => Draw::Sequential { next: first },
@@ -106,7 +106,7 @@ impl Places {
             Pattern::Backward => Draw::Backward { next: blocks },
             Pattern::Stride { blocks } => Draw::Stride { next: 0, blocks: blocks.max(1), turn: 0 },
             Pattern::Same => Draw::Same,
-            // The share x of the blocks takes x^(log(1 - h) / log h) of the operations.
+            // A share x of the blocks receives x^(log(1 - h) / log h) of the operations.
             Pattern::Pareto { h } => Draw::Pareto { power: libm::log(h) / libm::log(1.0 - h) },
             Pattern::Normal { deviation } => Draw::Normal { deviation },
             Pattern::Recorded => return None,
@@ -114,7 +114,7 @@ impl Places {
         Some(Self { draw, rng: Rng::with_seed(seed) })
     }
 
-    /// The first block of an operation that covers `span` blocks of `blocks`; `span` is at least 1, at most `blocks`.
+    /// First block of an operation that covers `span` of `blocks` blocks; `span` is 1 to `blocks`.
     #[inline]
     pub(crate) fn next(&mut self, blocks: u64, span: u64) -> u64 {
         let starts = blocks - span + 1;
@@ -156,8 +156,8 @@ impl Places {
     }
 }
 
-/// A block around the middle of `starts`, by the polar method (G. Marsaglia, T. A. Bray, "A convenient method for generating
-/// normal variables", 1964); what falls outside of the region is drawn again.
+/// A block around the middle of `starts`, by the polar method (G. Marsaglia, T. A. Bray, "A convenient method for
+/// generating normal variables", 1964), rejecting addresses outside of the region.
 fn normal(rng: &mut Rng, starts: u64, deviation: f64) -> u64 {
     loop {
         let (x, y) = (2.0 * rng.f64() - 1.0, 2.0 * rng.f64() - 1.0);
@@ -197,7 +197,7 @@ mod tests {
             let top_ten: u64 = by_rank.iter().take(10).sum();
             let expected: f64 = (1..=10).map(|k| libm::pow(f64::from(k), -theta)).sum::<f64>() / weight;
             let share = top_ten as f64 / draws as f64;
-            // Sorting by count favours lucky blocks where all are alike: theta 0 has that bias, so it is loose.
+            // Sorting by count is biased if all blocks are equally popular (theta 0), so that tolerance is loose.
             let tolerance = if theta < 0.1 { 0.003 } else { 0.01 };
             assert!(libm::fabs(share - expected) < tolerance, "theta {theta}: {share} against {expected}");
         }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffled_visits_every_block_once_each_time_in_another_order() {
+    fn shuffled_visits_every_block_once_in_changing_order() {
         for blocks in [1, 2, 3, 7, 64, 1_000] {
             let mut places = Places::new(Pattern::Shuffled, blocks, 0, 7).unwrap();
             let mut round = || (0..blocks).map(|_| places.next(blocks, 1)).collect::<Vec<_>>();
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fifth_of_the_blocks_takes_four_fifths() {
+    fn pareto_follows_the_80_20_rule() {
         let seen = counts(Pattern::Pareto { h: 0.2 }, 1_000, 100_000);
         let first: u64 = seen.range(..200).map(|(_, n)| n).sum();
         assert!((79_000..81_000).contains(&first), "{first}");
     }
 
     #[test]
-    fn a_normal_place_lies_within_its_deviation_as_often_as_it_should() {
+    fn normal_places_have_the_deviation() {
         let seen = counts(Pattern::Normal { deviation: 0.1 }, 1_000, 100_000);
         let within: u64 = seen.range(400..600).map(|(_, n)| n).sum();
         assert!((67_300..69_300).contains(&within), "{within}");

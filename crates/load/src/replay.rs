@@ -1,6 +1,6 @@
-//! Replay of a recorded load: the same operations at the same places, at the recorded times or at a queue depth.
+//! Replay of a recorded load: the same operations at the same addresses, at the recorded times or at a queue depth.
 //!
-//! Operations come from an iterator, one at a time, so the memory does not depend on the length of the recording.
+//! Operations come from an iterator, so that memory does not depend on the length of the recording.
 
 use plimsoll_units::{Instant, Op, Span};
 
@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_recorded_from_the_first_operation_on() {
+    fn moments_are_relative_to_the_first_operation() {
         let at = [500, 501, 501, 700];
         assert_eq!(moments(replay(&at, Tempo::Recorded { scale: 1.0 })), [1_000, 2_000, 2_000, 201_000]);
         assert_eq!(moments(replay(&at, Tempo::Recorded { scale: 0.5 })), [1_000, 1_500, 1_500, 101_000]);
     }
 
     #[test]
-    fn at_a_depth_only_completions_bring_the_next() {
+    fn closed_replay_is_blocked_until_completion() {
         let mut load = replay(&[0, 9, 99], Tempo::Closed { depth: 2 });
         let now = Instant::from_nanos(5);
         for _ in 0..2 {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_that_breaks_off_says_so() {
+    fn read_error_is_returned_at_the_end() {
         let source = [Ok(Recorded { at: Span::ZERO, op: OP }), Err("torn")];
         let mut load = Replay::new(source.into_iter(), Tempo::Recorded { scale: 1.0 }, Instant::ZERO);
         load.take(Instant::ZERO);

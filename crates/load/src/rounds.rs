@@ -19,7 +19,7 @@ impl Repeat {
     pub const ONCE: Self = Self { rounds: 1, reads_back: false };
 }
 
-/// A job in rounds.
+/// A job repeated in rounds.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     spec: JobSpec,
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::{Pattern, Region};
 
-    /// One operation after the other, each of a microsecond: kinds and offsets in blocks.
+    /// Runs operations sequentially with 1 us each; returns kinds and offsets in blocks.
     fn done(spec: JobSpec, repeat: Repeat) -> (Vec<(Kind, u64)>, [Span; 2]) {
         let mut rounds = Rounds::new(spec, repeat, 0, Instant::ZERO).unwrap();
         let (mut now, mut ops) = (Instant::ZERO, Vec::new());
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_in_its_order() {
+    fn written_data_are_read_back_in_order() {
         let repeat = Repeat { rounds: 2, reads_back: true };
         let (ops, spent) = done(spec(Work::Writes, Until::bytes(8 * 4_096)), repeat);
         assert_eq!(ops.len(), 32);
@@ -182,12 +182,12 @@ mod tests {
         }
         let places = |part: usize| ops[8 * part..8 * part + 8].iter().map(|(_, at)| *at).collect::<Vec<_>>();
         assert_eq!((places(0), places(2)), (places(1), places(3)));
-        assert_ne!(places(0), places(2), "another round visits in another order");
+        assert_ne!(places(0), places(2), "rounds have different orders");
         assert_eq!(spent, [Span::from_micros(16); 2]);
     }
 
     #[test]
-    fn of_both_only_writes_are_read_back() {
+    fn only_writes_of_a_mix_are_read_back() {
         let (ops, _) =
             done(spec(Work::Mixed { reads: 0.5 }, Until::bytes(16 * 4_096)), Repeat { rounds: 1, reads_back: true });
         let writes: Vec<u64> = ops[..16].iter().filter(|(kind, _)| *kind == Kind::Write).map(|(_, at)| *at).collect();
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(spent, [Span::from_micros(12), Span::from_micros(8)]);
         let (ops, _) =
             done(spec(Work::Writes, Until::span(Span::from_micros(5))), Repeat { rounds: 9, reads_back: true });
-        assert_eq!(ops.len(), 5, "what was ended by time is not read back");
+        assert_eq!(ops.len(), 5, "no reading back after the end of time");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Streams: a mix of operations at places, at a pace; one or several together.
+//! Streams: a mix of operations with an access pattern and a pace, alone or concurrent.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,8 +33,8 @@ impl StreamSpec {
         self.mix.reads < 1.0
     }
 
-    /// The share of one of `parts` equal loops: a part of the pace, and of a sequential stream a separate stretch of the region.
-    /// `None` if the closed depth is too small for this part.
+    /// Share of the loop `part` of `parts` equal loops: a part of the pace, and a separate stretch of the region for a
+    /// sequential stream. `None` if the closed depth is too small for this part.
     pub fn share(&self, part: u32, parts: u32) -> Option<Self> {
         let pace = self.pace.share(part, parts)?;
         let mut region = self.region;
@@ -144,10 +144,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// `None` if the region cannot hold one operation of the largest size, or the arrivals are recorded. `index` marks its
-    /// operations; `seed` determines them. Kinds, places and arrivals have separate random streams. A sequential stream
-    /// starts at a block that the seed determines, so that a run does not find the blocks of the previous run in a cache;
-    /// with seed 0 at the first.
+    /// `None` if the region is smaller than the largest operation, or the arrivals are recorded. `index` marks its
+    /// operations; `seed` determines them. Kinds, addresses and arrivals have separate random streams. A sequential
+    /// stream starts at a block that depends on the seed, so that a run does not find the blocks of the previous run in
+    /// a cache; with seed 0 at the first.
     pub fn new(spec: &StreamSpec, index: u8, seed: u64, phase: Phase) -> Option<Self> {
         let grid = spec.mix.sizes.smallest().get();
         let blocks = spec.region.length.get().checked_div(grid)?;
@@ -202,7 +202,7 @@ pub(crate) const fn first_block(seed: u64, random: u64, blocks: u64) -> u64 {
 
 /// Concurrent loads, each with its own index on its operations.
 ///
-/// The load that is due first goes first; equals take turns, so that none starves another.
+/// The load with the earliest due time goes first; ties are served round-robin, so that none starves.
 #[derive(Clone, Debug)]
 pub struct Together<L> {
     members: Vec<L>,
@@ -215,7 +215,7 @@ pub struct Together<L> {
 pub type Streams = Together<Stream>;
 
 impl Streams {
-    /// `None` if there are no streams or more than 256, or one of them is not possible: see [`Stream::new`].
+    /// `None` if there are no streams or more than 256, or any of them is not possible: see [`Stream::new`].
     pub fn new(specs: &[StreamSpec], seed: u64, phase: Phase) -> Option<Self> {
         let numbered = specs.iter().enumerate().map(|(index, spec)| Some((u8::try_from(index).ok()?, spec.clone())));
         Self::numbered(&numbered.collect::<Option<Vec<_>>>()?, seed, phase)
@@ -240,7 +240,7 @@ impl<L: Load> Together<L> {
         Self { members: numbered.into_iter().map(|(_, member)| member).collect(), places, turn: 0 }
     }
 
-    /// The member of an index; any member for an unknown index.
+    /// The member with an index; any member for an unknown index.
     pub fn member(&self, index: u8) -> &L {
         &self.members[self.places[usize::from(index)]]
     }
@@ -250,7 +250,7 @@ impl<L: Load> Together<L> {
         self.members
     }
 
-    /// The member that is due first, and its due time.
+    /// The member with the earliest due time, and that time.
     #[inline]
     fn first(&self) -> (usize, Due) {
         let urgency = |due| match due {

@@ -1,4 +1,4 @@
-//! What jobs ask for, operation by operation, of a target that answers after a fixed time.
+//! Operation sequences of jobs on a target with a fixed service time.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ fn file(kib: u64) -> Region {
     Region::first(Bytes::kib(kib))
 }
 
-/// The operations of a job whose target answers each one `service` after it was asked for.
+/// Operations of a job on a target with a fixed `service` time.
 fn operations(spec: JobSpec, service: Span) -> Vec<(Instant, Op)> {
     let mut job = Job::new(spec, 3, Instant::ZERO).expect("the job fits its files");
     let (mut now, mut asked, mut flights) = (Instant::ZERO, Vec::new(), VecDeque::<(Instant, Op)>::new());
@@ -45,7 +45,7 @@ fn places(spec: JobSpec) -> Vec<(Kind, u64)> {
 }
 
 #[test]
-fn a_rewrite_reads_and_writes_each_block_back() {
+fn rewrite_reads_and_writes_each_block() {
     let lane = LaneSpec::new(8 * KIB, Pattern::Sequential);
     let job = JobSpec::new(Work::WriteBack { every: 1 }, lane, file(24), Until::bytes(24 << 10));
     let (r, w) = (Kind::Read, Kind::Write);
@@ -53,7 +53,7 @@ fn a_rewrite_reads_and_writes_each_block_back() {
 }
 
 #[test]
-fn each_tenth_seek_is_written_back_and_the_last_one_too() {
+fn every_tenth_read_is_written_back_including_the_last() {
     let lane = LaneSpec::new(8 * KIB, Pattern::Uniform);
     let job = JobSpec::new(Work::WriteBack { every: 10 }, lane, file(1 << 20), Until::operations(100));
     let seen = places(job);
@@ -66,19 +66,20 @@ fn each_tenth_seek_is_written_back_and_the_last_one_too() {
 }
 
 #[test]
-fn flushes_wait_for_what_is_in_flight_and_come_before_the_next_write() {
+fn flush_waits_for_operations_in_flight() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
     let mut job = JobSpec::new(Work::Writes, lane, file(1024), Until::operations(8));
     job.depth = 4;
     job.flush_every = 4;
     let kinds: Vec<_> = operations(job, Span::from_micros(10)).iter().map(|(_, op)| op.kind).collect();
     let four = [Kind::Write; 4];
-    assert_eq!(kinds, [&four[..], &[Kind::Flush], &four].concat(), "nothing is flushed behind the last write");
+    assert_eq!(kinds, [&four[..], &[Kind::Flush], &four].concat(), "no flush after the last write");
 }
 
 #[test]
-fn time_that_is_looked_at_after_each_pass_ends_whole_passes() {
-    // At depth 1 operations begin at 0, 10, 20, 30 us, at depth 2 two at each of them; the time is over at 31.
+fn time_checked_per_pass_ends_whole_passes() {
+    // At depth 1 operations begin at 0, 10, 20, 30 us, at depth 2 two at each of these times; the time is over at 31
+    // us.
     for (looks, depth, operations_asked) in [(1, 1, 4), (4, 1, 4), (3, 1, 6), (1, 2, 8), (6, 2, 12), (40, 1, 40)] {
         let until = Until::span(Span::from_micros(31)).looked_at_each(looks);
         let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
@@ -89,7 +90,7 @@ fn time_that_is_looked_at_after_each_pass_ends_whole_passes() {
 }
 
 #[test]
-fn the_last_flush_is_asked_for_once_all_is_written_however_the_job_ends() {
+fn final_flush_follows_all_writes() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
     let rate = Some((Iops::per_second(100_000), Arrival::Constant));
     for (rate, until, writes) in [
@@ -134,7 +135,7 @@ fn gaps_and_held_places() {
 }
 
 #[test]
-fn what_was_written_in_an_order_is_read_back_in_it() {
+fn reads_follow_the_order_of_writes() {
     let sizes = Sizes::Split(vec![(4 * KIB, 3), (8 * KIB, 1)]);
     let lane = LaneSpec { sizes, ..LaneSpec::new(4 * KIB, Pattern::Shuffled) };
     let written = JobSpec::new(Work::Writes, lane, file(1 << 14), Until::operations(500));
@@ -144,7 +145,7 @@ fn what_was_written_in_an_order_is_read_back_in_it() {
 }
 
 #[test]
-fn a_rate_is_kept_and_a_thinker_rests() {
+fn rate_and_think_time_are_kept() {
     let rate = Some((Iops::per_second(1000), Arrival::Constant));
     let lane = LaneSpec { rate, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
     let mut job = JobSpec::new(Work::Reads, lane, file(1024), Until::span(Span::from_millis(100)));
@@ -162,7 +163,7 @@ fn a_rate_is_kept_and_a_thinker_rests() {
 }
 
 #[test]
-fn jobs_that_do_not_fit_are_none() {
+fn impossible_jobs_are_none() {
     let none = |job: JobSpec| assert!(Job::new(job.clone(), 0, Instant::ZERO).is_none(), "{job:?}");
     let lane = LaneSpec::new(4 * KIB, Pattern::Uniform);
     let job = JobSpec::new(Work::Reads, lane, file(3), Until::ENDLESS);
@@ -176,7 +177,7 @@ fn jobs_that_do_not_fit_are_none() {
 }
 
 #[test]
-fn zones_take_their_shares() {
+fn zones_receive_their_shares() {
     let lane = LaneSpec { zones: vec![(0.6, 0.1), (0.3, 0.2), (0.1, 0.7)], ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
     let job = JobSpec::new(Work::Reads, lane, file(4 * 1000), Until::operations(9_000));
     let seen = places(job);
@@ -186,7 +187,7 @@ fn zones_take_their_shares() {
 }
 
 #[test]
-fn a_queue_that_was_full_is_filled_again_when_it_has_come_down() {
+fn full_queue_drains_to_refill() {
     for (refill, bursts) in [(8, vec![4, 1, 1, 1, 1]), (3, vec![4, 1, 1, 1, 1]), (1, vec![4, 3, 1]), (0, vec![4, 4])] {
         let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
         let job = JobSpec { depth: 4, refill, ..JobSpec::new(Work::Reads, lane, file(1024), Until::operations(8)) };
@@ -209,7 +210,7 @@ fn a_queue_that_was_full_is_filled_again_when_it_has_come_down() {
 }
 
 #[test]
-fn some_of_a_random_order_follow_the_last_one() {
+fn share_of_random_operations_follows_the_previous() {
     for share in [0.0, 0.3, 1.0] {
         let lane = LaneSpec { follows: share, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
         let job = JobSpec::new(Work::Reads, lane, file(1 << 20), Until::operations(4_000));
@@ -220,7 +221,7 @@ fn some_of_a_random_order_follow_the_last_one() {
 }
 
 #[test]
-fn of_sizes_that_differ_the_last_is_cut() {
+fn last_operation_of_mixed_sizes_is_truncated() {
     for (sizes, kib, expected) in [
         (Sizes::Split(vec![(4 * KIB, 1), (16 * KIB, 1)]), 100, 100),
         (Sizes::Range { least: 4 * KIB, most: 16 * KIB, step: 4 * KIB }, 100, 100),
@@ -235,7 +236,7 @@ fn of_sizes_that_differ_the_last_is_cut() {
 }
 
 #[test]
-fn each_direction_of_a_mix_keeps_its_own_rate() {
+fn directions_of_a_mix_keep_their_rates() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Uniform);
     let limited = |rate| LaneSpec { rate: Some((Iops::per_second(rate), Arrival::Constant)), ..lane.clone() };
     let count = |reads: LaneSpec, writes: LaneSpec| {
@@ -253,7 +254,7 @@ fn each_direction_of_a_mix_keeps_its_own_rate() {
 }
 
 #[test]
-fn a_rate_of_bytes_holds_for_sizes_that_differ() {
+fn byte_rate_holds_for_mixed_sizes() {
     let sizes = Sizes::Split(vec![(4 * KIB, 3), (64 * KIB, 1)]);
     let rate = Some((Iops::per_second(1 << 20), Arrival::Constant));
     let lane = LaneSpec { sizes, rate, rate_unit: RateUnit::Bytes, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
@@ -264,7 +265,7 @@ fn a_rate_of_bytes_holds_for_sizes_that_differ() {
 }
 
 #[test]
-fn what_is_trimmed_is_written_and_counts_once() {
+fn trimmed_block_is_written_and_counts_once() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
     let job = |work| JobSpec::new(work, lane.clone(), file(64), Until::bytes(12 << 10));
     let (t, w) = (Kind::Trim, Kind::Write);
@@ -277,7 +278,7 @@ fn what_is_trimmed_is_written_and_counts_once() {
 }
 
 #[test]
-fn a_held_place_is_visited_again() {
+fn held_place_is_repeated() {
     let lane = LaneSpec { hold: 3, holds_place: true, ..LaneSpec::new(4 * KIB, Pattern::Shuffled) };
     let job = JobSpec::new(Work::Reads, lane, file(64), Until::operations(9));
     let seen: Vec<u64> = places(job).iter().map(|(_, at)| *at).collect();

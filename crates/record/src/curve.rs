@@ -1,4 +1,4 @@
-//! A curve: runs of one load on one target, ordered by what was offered; and the file that it is kept in.
+//! A curve: runs of a load on a target, ordered by offered load; and its file format.
 
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
@@ -11,20 +11,20 @@ use crate::objective::Objective;
 use crate::run::Run;
 use crate::slot::LoadSlot;
 
-/// The name and version of the file format that is written. Files of `FIRST_FORMAT` are read, too; those of any
-/// other format are refused.
+/// Name and version of the file format written by this version. `FIRST_FORMAT` is accepted when reading; any other
+/// format is refused.
 pub const FORMAT: &str = "plimsoll.curve/2";
-/// The first version: no slots, and load lines drawn from single runs.
+/// The first version: without slots, and with load lines from single runs.
 pub const FIRST_FORMAT: &str = "plimsoll.curve/1";
 
-/// How figures came to be. There is no default: whoever makes a curve says.
+/// Origin of figures. There is no default: the creator of a curve states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Source {
     /// On real storage.
     Measured {
-        /// What issued the operations, such as `io_uring` or `threads`.
+        /// Mechanism that issued the operations, such as `io_uring` or `threads`.
         engine: String,
     },
     /// By a model in virtual time.
@@ -32,7 +32,7 @@ pub enum Source {
         /// The model.
         model: String,
     },
-    /// On a volume whose answers a model delays.
+    /// On a volume whose replies are delayed by a model.
     Emulated {
         /// The model.
         model: String,
@@ -45,7 +45,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The word that marks every figure: `measured`, `simulated`, `emulated`, `published`.
+    /// The word displayed with every figure: `measured`, `simulated`, `emulated`, `published`.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Measured { .. } => "measured",
@@ -56,73 +56,73 @@ impl Source {
     }
 }
 
-/// What the load was offered to.
+/// Target of the load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subject {
-    /// The path or the model's name, as the user gave it.
+    /// Path or model name, as given by the user.
     pub name: String,
     /// `directory`, `file`, `block device` or `model`.
     pub kind: String,
-    /// Bytes that the load could touch.
+    /// Size in bytes of the range accessed by the load.
     pub size: Bytes,
-    /// The device behind it.
+    /// The underlying device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
 }
 
-/// The recording that a load was replayed from.
+/// The recording of a replayed load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
-    /// Its file, as the user gave it.
+    /// File, as given by the user.
     pub name: String,
-    /// Operations in it.
+    /// Number of operations.
     pub operations: u64,
-    /// From the first to the last as recorded, in nanoseconds.
+    /// Recorded time from the first to the last operation, in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: Span,
-    /// Times between arrivals were multiplied by this; absent when operations were asked for at a depth.
+    /// Factor applied to the times between arrivals; absent for a replay at a queue depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
 }
 
-/// What was held constant over all runs of a curve.
+/// Conditions that are the same for all runs of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conditions {
-    /// The streams; the pace of the first is what each run varies.
+    /// The streams; runs differ in the pace of the first.
     pub streams: Vec<StreamSpec>,
-    /// Loops that shared the load, each with its own thread.
+    /// Number of loops that shared the load, each on its own thread.
     pub threads: u32,
-    /// Direct I/O, or through the page cache.
+    /// Direct I/O; otherwise through the page cache.
     pub direct: bool,
     /// Share of the written data that compresses away, 0 to 1.
     pub compressible: f64,
-    /// What determines the random streams.
+    /// Seed of the random streams.
     pub seed: u64,
-    /// What the load line has to meet; absent when it was chosen from the measurement.
+    /// Latency objective of the load line; absent if it was chosen from the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
-    /// The recording, when the load is one: the only stream describes it on average.
+    /// The recording of a replayed load; the only stream then describes it on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
 
-/// Why the measurement ended.
+/// Reason for the end of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// All that was planned was done.
+    /// Completed as planned.
     Complete,
-    /// The user stopped it; the runs are those finished or cut short until then.
+    /// Stopped by the user; contains the runs until then, the last possibly truncated.
     Interrupted,
-    /// The target failed; the runs are those until then.
+    /// The target failed; contains the runs until then.
     Failed,
 }
 
-/// Runs of one load on one target.
+/// Runs of a load on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curve {
@@ -130,60 +130,60 @@ pub struct Curve {
     pub format: String,
     /// Program and version.
     pub made_by: String,
-    /// When it began, RFC 3339 in UTC; absent for published and simulated curves.
+    /// Start, RFC 3339 in UTC; absent for published and simulated curves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
-    /// How long all of it took, in nanoseconds of the target's time line.
+    /// Total duration in nanoseconds of the target's time line.
     #[serde(rename = "wall_ns")]
     pub wall: Span,
-    /// The command that repeats it.
+    /// Command that repeats the measurement.
     pub command: Vec<String>,
-    /// Why it ended.
+    /// Reason for the end.
     pub ended: Ended,
-    /// How the figures came to be.
+    /// Origin of the figures.
     pub source: Source,
-    /// What the load was offered to.
+    /// Target of the load.
     pub subject: Subject,
-    /// Where the load came from.
+    /// Machine that generated the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
-    /// What was held constant.
+    /// Conditions that are the same for all runs.
     pub conditions: Conditions,
-    /// The runs, closed loads by depth first, then open loads by rate. Where there are slots, each is the sum of those
-    /// of one load.
+    /// The runs: closed loads by depth, then open loads by rate. With slots, each run is the sum of the slots with its
+    /// load.
     pub runs: Vec<Run>,
-    /// Where more load stops paying.
+    /// Load beyond which latency grows faster than throughput.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<Knee>,
     /// The highest load that meets the objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_line: Option<LoadLine>,
-    /// What the load line stands on; absent where it was not drawn from slots.
+    /// Basis of the load line; absent unless it was derived from slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<LineBasis>,
-    /// The slots that the runs are sums of, in the order of time; none where the user named the loads.
+    /// The slots that the runs are sums of, in order of time; empty if the user specified the loads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<LoadSlot>,
-    /// What makes the whole questionable; each run has its own besides.
+    /// Doubts about the whole measurement; each run has further findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
-/// A file that is not a curve.
+/// Not a curve file.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
-    /// Not JSON, or not of this shape.
+    /// Not JSON, or of another structure.
     #[error("not a plimsoll run file")]
     Shape(#[source] serde_json::Error),
-    /// A rate that is none.
-    #[error("not a plimsoll run file: it has a rate of nothing, or in no time")]
+    /// An invalid rate.
+    #[error("not a plimsoll run file: it has a zero rate or zero interval")]
     Rate,
-    /// A curve of another version.
-    #[error("a run file of format {0:?}, and this version reads {FORMAT:?}: use the version that made it")]
+    /// An unsupported version.
+    #[error("a run file of format {0:?}; this version reads {FORMAT:?}: use the version that made it")]
     Version(String),
 }
 
-/// Refuses bytes that are no file of one of these formats and versions.
+/// Checks that the file has one of the formats `wanted`.
 pub(crate) fn check_format(bytes: &[u8], wanted: &[&str]) -> Result<(), FormatError> {
     #[derive(Deserialize)]
     struct Head {
@@ -194,11 +194,11 @@ pub(crate) fn check_format(bytes: &[u8], wanted: &[&str]) -> Result<(), FormatEr
 }
 
 impl Curve {
-    /// Reads a curve from the bytes of its file.
+    /// Parses a curve file.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
         check_format(bytes, &[FORMAT, FIRST_FORMAT])?;
         let mut curve: Self = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
-        // It is written as what it is now; the first version is a part of this one.
+        // Rewritten in the current format, which is a superset of the first version.
         curve.format = FORMAT.into();
         let paces = curve.runs.iter().map(|run| run.offered);
         let paces = paces.chain(curve.slots.iter().map(|slot| slot.offered));
@@ -213,7 +213,7 @@ impl Curve {
         Ok(curve)
     }
 
-    /// The bytes of its file, ending in a newline.
+    /// Serialises to the file format, ending in a newline.
     pub fn to_json(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).expect("a curve has only string keys and finite shape");
         bytes.push(b'\n');

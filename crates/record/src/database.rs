@@ -1,4 +1,4 @@
-//! What was seen of a database: what it is, what it counted, and where its transactions' time went.
+//! Observations of a database: its configuration, its counters, and the time of its transactions.
 
 use plimsoll_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
@@ -7,81 +7,81 @@ use crate::figures::{Knee, LoadLine};
 use crate::run::{CpuTime, Run};
 use crate::tally::Tally;
 
-/// What a database is.
+/// Description of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatabaseAbout {
-    /// The system, such as `PostgreSQL` or `MariaDB`.
+    /// Product, such as `PostgreSQL` or `MariaDB`.
     pub system: String,
-    /// Its version.
+    /// Version.
     pub version: String,
-    /// Bytes of a block of its data files.
+    /// Block size of the data files in bytes.
     pub block: Bytes,
-    /// Bytes of its own cache.
+    /// Size of the database's buffer cache in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Bytes>,
-    /// Its data files pass the host's page cache by; absent where that is not known.
+    /// Data files bypass the host's page cache; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
-    /// Memory that it and the page cache for its files may take together; absent for no limit, or where it is not known.
+    /// Memory limit in bytes of the server including the page cache of its files; absent if unlimited or unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
-    /// Commits reach the storage before they are answered; absent where that is not known.
+    /// Commits are durable before they are acknowledged; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durable: Option<bool>,
-    /// Where its data are, when that is on this host.
+    /// Data directory, if on this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// Made for the run, and removed after it.
+    /// Created for the run, and removed afterwards.
     #[serde(default)]
     pub made: bool,
-    /// Settings that matter for its storage, as `(name, value)`.
+    /// Settings relevant for storage, as `(name, value)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<(String, String)>,
 }
 
-/// What a database counted: since it started, or over a time. What is not known is absent, never zero.
+/// Counters of a database, since its start or over an interval. Unknown counters are absent, never zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct DatabaseCounters {
-    /// Blocks of data that it found in its own cache.
+    /// Blocks found in the buffer cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hits: Option<u64>,
-    /// Blocks of data that it asked the operating system for.
+    /// Blocks requested from the operating system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<u64>,
-    /// Time that this took, of all sessions, in nanoseconds.
+    /// Total time of these reads over all sessions, in nanoseconds.
     #[serde(rename = "read_time_ns", skip_serializing_if = "Option::is_none")]
     pub read_time: Option<Span>,
-    /// Blocks of data that it wrote, by whichever of its processes.
+    /// Blocks written by any process of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<u64>,
-    /// Bytes of its log.
+    /// Bytes written to the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
-    /// Flushes of its log.
+    /// Flushes of the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_flushes: Option<u64>,
-    /// Time that these took, in nanoseconds.
+    /// Total time of log flushes, in nanoseconds.
     #[serde(rename = "log_flush_time_ns", skip_serializing_if = "Option::is_none")]
     pub log_flush_time: Option<Span>,
-    /// Transactions that it committed.
+    /// Committed transactions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits: Option<u64>,
-    /// Time that sessions waited for locks of others, in nanoseconds.
+    /// Time that sessions waited for locks, in nanoseconds.
     #[serde(rename = "lock_time_ns", skip_serializing_if = "Option::is_none")]
     pub lock_time: Option<Span>,
-    /// Bytes that its processes fetched from storage, past every cache.
+    /// Bytes that the server's processes read from storage, without cache hits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fetched_bytes: Option<u64>,
-    /// Processor time of its processes.
+    /// Processor time of the server's processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuTime>,
 }
 
 impl DatabaseCounters {
-    /// What was counted between two looks; what went backwards, as after a restart, is absent.
+    /// Difference to an earlier reading; counters that decreased (after a restart) are absent.
     pub fn since(&self, before: &Self) -> Self {
         let count = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
         let time = |now: Option<Span>, then: Option<Span>| {
@@ -108,7 +108,7 @@ impl DatabaseCounters {
         }
     }
 
-    /// What would have been counted in `share` times the time.
+    /// Extrapolation to `share` times the interval.
     pub fn scaled(&self, share: f64) -> Self {
         let count = |value: Option<u64>| value.map(|value| (value as f64 * share).round() as u64);
         let time = |value: Option<Span>| value.map(|value| Span::from_secs_f64(value.as_secs_f64() * share));
@@ -128,49 +128,49 @@ impl DatabaseCounters {
         }
     }
 
-    /// Mean time of a read as the database sees it.
+    /// Mean time of a read, as measured by the database.
     pub fn read_latency(&self) -> Option<Span> {
         Some(Span::from_nanos(self.read_time?.as_nanos().checked_div(self.reads?)?))
     }
 
-    /// Mean time of a flush of the log.
+    /// Mean time of a log flush.
     pub fn log_flush_latency(&self) -> Option<Span> {
         Some(Span::from_nanos(self.log_flush_time?.as_nanos().checked_div(self.log_flushes?)?))
     }
 }
 
-/// What a block device counted: since it appeared, or over a time.
+/// Counters of a block device, since it appeared or over an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiskCounters {
-    /// Its name, such as `nvme0n1`.
+    /// Device name, such as `nvme0n1`.
     pub device: String,
-    /// Reads that it completed.
+    /// Completed reads.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Time of all reads together, in nanoseconds.
+    /// Total time of all reads, in nanoseconds.
     #[serde(rename = "read_time_ns")]
     pub read_time: Span,
-    /// Writes that it completed.
+    /// Completed writes.
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Time of all writes together, in nanoseconds.
+    /// Total time of all writes, in nanoseconds.
     #[serde(rename = "write_time_ns")]
     pub write_time: Span,
-    /// Flushes that it completed.
+    /// Completed flushes.
     pub flushes: u64,
-    /// Time of all flushes together, in nanoseconds.
+    /// Total time of all flushes, in nanoseconds.
     #[serde(rename = "flush_time_ns")]
     pub flush_time: Span,
-    /// Time in which something was in flight, in nanoseconds.
+    /// Time with at least one operation in flight, in nanoseconds.
     #[serde(rename = "busy_ns")]
     pub busy: Span,
 }
 
 impl DiskCounters {
-    /// What was counted between two looks at one device. None when it is another one, or was replaced or reset meanwhile.
+    /// Difference to an earlier reading. `None` for different devices, or if the device was replaced or reset.
     pub fn since(&self, before: &Self) -> Option<Self> {
         if self.device != before.device {
             return None;
@@ -209,37 +209,37 @@ fn mean(time: Span, count: u64) -> Option<Span> {
     Some(Span::from_nanos(time.as_nanos().checked_div(count)?))
 }
 
-/// Linux keeps these times as milliseconds of 32 bits, which begin anew after 50 days of them.
+/// Difference of Linux's 32-bit millisecond counters, which wrap after 50 days.
 fn wrapped(now: Span, then: Span) -> Span {
     const ROUND: Span = Span::from_millis(1 << 32);
     if now >= then { now - then } else { now + ROUND - then }
 }
 
-/// Processor time of a whole host, in nanoseconds of all its processors together.
+/// Processor time of a host, summed over all processors, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostTime {
-    /// At work, for whomever.
+    /// Busy, in any process.
     #[serde(rename = "busy_ns")]
     pub busy: Span,
-    /// Idle while somebody waited for storage.
+    /// Idle with I/O outstanding.
     #[serde(rename = "waiting_ns")]
     pub waiting: Span,
     /// Idle.
     #[serde(rename = "idle_ns")]
     pub idle: Span,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     #[serde(rename = "stolen_ns")]
     pub stolen: Span,
 }
 
 impl HostTime {
-    /// All of it, of all processors together.
+    /// Sum of all states.
     pub fn whole(&self) -> Span {
         self.busy + self.waiting + self.idle + self.stolen
     }
 
-    /// What passed between two looks. Waiting may go backwards in the kernel's books: it is zero then.
+    /// Difference to an earlier reading. The kernel's iowait may decrease; the difference is zero then.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             busy: self.busy - before.busy,
@@ -250,31 +250,31 @@ impl HostTime {
     }
 }
 
-/// What the storage showed over the time of a step.
+/// Activity of the storage during a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StorageSide {
-    /// The device below the data files, over the time; absent where it is not known.
+    /// Counters of the device of the data files; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCounters>,
-    /// The host's processors, over the time.
+    /// Processor time of the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostTime>,
-    /// On an emulated volume, the limits that held its answers, as `[name, share of operations]`.
+    /// On an emulated volume, the binding limits of its replies, as `[name, share of operations]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound_by: Vec<(String, f64)>,
 }
 
 impl StorageSide {
-    /// Share of the blocks of so many bytes that a database asked the operating system for and that did not come from storage,
-    /// 0 to 1. What its own processes fetched is known, or what the device read for whomever.
+    /// Share of blocks (of `block` bytes) read by the database that were served by the page cache, 0 to 1. Uses the
+    /// bytes read by its own processes if known, otherwise those of the device.
     pub fn page_cache_share(&self, counted: &DatabaseCounters, block: Bytes) -> Option<f64> {
-        let asked = counted.reads?.saturating_mul(block.get());
+        let requested = counted.reads?.saturating_mul(block.get());
         let fetched = counted.fetched_bytes.or_else(|| Some(self.disk.as_ref()?.read_bytes))?;
-        (asked > 0).then(|| (1.0 - fetched as f64 / asked as f64).clamp(0.0, 1.0))
+        (requested > 0).then(|| (1.0 - fetched as f64 / requested as f64).clamp(0.0, 1.0))
     }
 
-    /// What would have been counted in `share` times the time.
+    /// Extrapolation to `share` times the interval.
     pub fn scaled(&self, share: f64) -> Self {
         let time = |span: Span| Span::from_secs_f64(span.as_secs_f64() * share);
         let count = |count: u64| (count as f64 * share).round() as u64;
@@ -300,31 +300,31 @@ impl StorageSide {
     }
 }
 
-/// Where sessions spent their time.
+/// State of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Spent {
-    /// At work on a processor, or waiting for one.
+    /// Running on a processor, or waiting for a processor.
     Processor,
-    /// Waiting for blocks of data to be read.
+    /// Waiting for reads of data blocks.
     Reading,
-    /// Waiting for blocks of data to be written.
+    /// Waiting for writes of data blocks.
     Writing,
-    /// Waiting for the log: commits.
+    /// Waiting for the log at commit.
     Committing,
-    /// Waiting for locks of others.
+    /// Waiting for locks.
     Locked,
-    /// Waiting inside the server: latches, blocks that others were reading.
+    /// Waiting inside the server: latches, blocks being read by other sessions.
     Internal,
     /// Waiting for the client.
     Client,
-    /// Something else.
+    /// Other.
     Other,
 }
 
 impl Spent {
-    /// All of them, in their order.
+    /// All states, in order of declaration.
     pub const ALL: [Self; 8] = [
         Self::Processor,
         Self::Reading,
@@ -337,43 +337,43 @@ impl Spent {
     ];
 }
 
-/// How the time of sessions divides.
+/// Distribution of the time of sessions over states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Split {
-    /// Shares of all sessions' time, adding up to 1.
+    /// Shares of the time of all sessions; their sum is 1.
     pub shares: Vec<(Spent, f64)>,
-    /// How it is known, such as `1,200 looks at 8 sessions`.
+    /// Method, such as `1,200 looks at 8 sessions`.
     pub method: String,
 }
 
-/// Sessions side by side: one load, what was seen of it, and what happened below.
+/// Concurrent sessions: a load, its results, and the activity of database and storage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionRun {
-    /// Sessions that were connected.
+    /// Number of connected sessions.
     pub sessions: u32,
-    /// What the streams of the run are, in their order.
+    /// Kind of each stream of the run, in order.
     pub kinds: Vec<String>,
-    /// Transactions, or units of work, as one run: response times are those that a session saw.
+    /// Transactions, or units of work, as a run; response times as observed by a session.
     pub run: Run,
-    /// What was timed by itself inside of these in the measured time, such as the commits of updates.
+    /// Separately timed parts of these transactions during the measured time, such as commits of updates.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub parts: Tally,
-    /// What the database counted over the measured time of the run.
+    /// Counters of the database over the measured time.
     pub counted: DatabaseCounters,
-    /// What the storage showed over it.
+    /// Activity of the storage over the measured time.
     pub storage: StorageSide,
-    /// Where the time of sessions went in it.
+    /// Distribution of session time over the measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
-    /// Processor time of this program over it.
+    /// Processor time of this program over the measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<CpuTime>,
-    /// The limit that held it, in a few words, as far as it can be told.
+    /// Description of the binding limit, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
-    /// What was changed while it ran, as `[nanoseconds from the beginning of its series, what]`, in the order of time.
+    /// Changes during the run, as `[nanoseconds from the start of its series, description]`, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<(Span, String)>,
 }
@@ -382,36 +382,36 @@ fn is_nothing(tally: &Tally) -> bool {
     tally.0.is_empty()
 }
 
-/// A delay and one queue: what a closed load of so many sessions gets from a station with this demand.
+/// A delay and a queue: the model of a closed load on a single station.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayAndQueue {
-    /// What one transaction needs of the station that binds, in nanoseconds.
+    /// Service demand of a transaction at the binding station, in nanoseconds.
     #[serde(rename = "demand_ns")]
     pub demand: Span,
-    /// What it needs of everything that does not queue, in nanoseconds.
+    /// Time of a transaction outside of that station, in nanoseconds.
     #[serde(rename = "delay_ns")]
     pub delay: Span,
-    /// The largest error of the predicted throughput over the points that it was fitted to, as a share.
+    /// Largest relative error of the predicted throughput over the fitted points.
     pub error: f64,
 }
 
-/// What a suite on a database has beside its steps.
+/// Results of a database suite besides its steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatabaseSide {
-    /// What the database is.
+    /// Description of the database.
     pub about: DatabaseAbout,
-    /// Where more sessions stop paying, by transactions.
+    /// Load in sessions beyond which latency grows faster than the transaction rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<Knee>,
-    /// How many transactions a second may be asked for.
+    /// Highest transaction rate within the objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_line: Option<LoadLine>,
-    /// The fitted delay and queue.
+    /// Fitted model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<DelayAndQueue>,
-    /// The file of snapshots that `plimsoll diagnose` and `plimsoll size` read.
+    /// File of snapshots for `plimsoll diagnose` and `plimsoll size`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<String>,
 }
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn two_looks_at_a_disk_give_what_it_did() {
+    fn difference_of_disk_counters() {
         let did = disk(110, 250, 7).since(&disk(100, 200, 3)).unwrap();
         assert_eq!(did, disk(10, 50, 4));
         assert_eq!((did.read_latency(), did.flush_latency()), (Some(Span::from_millis(5)), Some(Span::from_millis(2))));
@@ -441,20 +441,20 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_was_replaced_or_reset_did_nothing_that_is_known() {
+    fn replaced_or_reset_disk_has_no_difference() {
         assert_eq!(disk(5, 250, 7).since(&disk(100, 200, 3)), None);
         let other = DiskCounters { device: "loop3".into(), ..disk(110, 250, 7) };
         assert_eq!(other.since(&disk(100, 200, 3)), None);
     }
 
     #[test]
-    fn times_that_begin_anew_are_followed() {
+    fn wrapped_times_are_continued() {
         let did = disk(110, 40, 3).since(&disk(100, (1 << 32) - 10, 3)).unwrap();
         assert_eq!(did.read_time, Span::from_millis(50));
     }
 
     #[test]
-    fn time_of_a_host_never_goes_backwards() {
+    fn host_time_never_decreases() {
         let at = |busy, waiting| HostTime {
             busy: Span::from_secs(busy),
             waiting: Span::from_secs(waiting),

@@ -1,14 +1,14 @@
-//! Evidence: runs that a model may be fitted to.
+//! Evidence: curves that a model may be fitted to.
 
 use crate::curve::{Curve, Source};
 
-/// A curve that was seen on something real. A model fitted to a model's own output would confirm itself.
+/// A measured or published curve. A model fitted to model output would confirm itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a>(&'a Curve);
 
-/// The curve was not seen on anything real.
+/// The curve is simulated or emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} figures are no evidence: give a run that was measured, or a published one")]
+#[error("{0} figures are no evidence: give a measured or published run")]
 pub struct NotEvidence(&'static str);
 
 impl<'a> TryFrom<&'a Curve> for Evidence<'a> {

@@ -1,4 +1,4 @@
-//! What was worked out of the counts: estimates with intervals, the knee, the load line.
+//! Derived figures: estimates with intervals, the knee, the load line.
 
 use plimsoll_load::Pace;
 use plimsoll_units::Span;
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::objective::Objective;
 
-/// A value with its 95 % confidence interval, in the unit that the field's name gives.
+/// A value with its 95 % confidence interval, in the unit of the field's name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The best guess.
+    /// Point estimate.
     pub value: f64,
-    /// `[low, high]`; absent when there is too little to give one honestly.
+    /// `[low, high]`; absent if the data do not suffice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
 }
@@ -23,38 +23,38 @@ impl Estimate {
         Self { value, interval: None }
     }
 
-    /// Half the interval's width over the value; `None` without an interval or with a value of zero.
+    /// Half the interval's width divided by the value; `None` without an interval or for a value of zero.
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = self.interval?;
         (self.value > 0.0).then(|| (high - low) / 2.0 / self.value)
     }
 }
 
-/// Whether the figures of a run describe something that would have gone on.
+/// Whether the figures of a run describe a steady state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
-    /// The last third looks like the first.
+    /// The last third of the run agrees with the first.
     Steady,
-    /// It was still changing at the end.
+    /// Still changing at the end.
     Drifting,
-    /// An open load arrived faster than it was answered: the queue grew for as long as the run lasted.
+    /// An open load arrived faster than it was served: the queue grew during the whole run.
     Overloaded,
-    /// A recorded load, which rises and falls as it did: not asked to be steady.
+    /// A recorded load, which varies by itself: not tested.
     Recorded,
-    /// Too few slices to tell.
+    /// Too few slices for a test.
     #[default]
     Unknown,
 }
 
-/// The figures of one run over its measured time.
+/// Figures of a run over its measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// Operations completed per second.
     pub iops: Estimate,
-    /// Bytes moved per second.
+    /// Bytes transferred per second.
     pub bytes_per_second: f64,
     /// Mean response time.
     pub mean_ns: Estimate,
@@ -64,113 +64,113 @@ pub struct Figures {
     pub p99_ns: Estimate,
     /// 99.9th percentile of the response time.
     pub p999_ns: Estimate,
-    /// The objective's own measure of the response time, when one was set.
+    /// The objective's measure of the response time, if an objective was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective_ns: Option<Estimate>,
-    /// What `objective_ns` measures.
+    /// The objective of `objective_ns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
-    /// Mean number of operations in flight or waiting (Little's law: throughput times response time).
+    /// Mean number of operations in flight or waiting, by Little's law: throughput times response time.
     pub in_flight: f64,
-    /// Whether it would have gone on so.
+    /// Result of the steady-state test.
     pub steadiness: Steadiness,
 }
 
-/// Where more load stops paying: the point of greatest power, throughput over response time (Kleinrock 1979).
+/// The knee: the point of greatest power, which is throughput over response time (Kleinrock 1979).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Knee {
-    /// Operations per second there.
+    /// Operations per second.
     pub iops: f64,
-    /// Mean response time there.
+    /// Mean response time.
     pub mean_ns: f64,
-    /// The offered load that it was seen at.
+    /// Offered load.
     pub offered: Pace,
 }
 
 /// The load line: the highest load that meets the objective.
 ///
-/// Drawn from slots, it is the load at which the typical slot, of half a second or about that, meets the objective.
+/// From slots, it is the load at which the median slot (about half a second long) meets the objective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum LoadLine {
-    /// The objective binds at this load.
+    /// The objective is reached at this load.
     At {
-        /// What had to be met.
+        /// The objective.
         objective: Objective,
         /// Operations per second.
         iops: Estimate,
     },
-    /// The objective was still met at the highest load that the storage carried.
+    /// The objective was met at the highest load that the storage carried.
     Beyond {
-        /// What had to be met.
+        /// The objective.
         objective: Objective,
-        /// The highest load seen to meet it, in operations per second.
+        /// Highest load that met it, in operations per second.
         iops: Estimate,
     },
-    /// The objective was not met at the lightest load.
+    /// The objective was missed at the lightest load.
     Never {
-        /// What had to be met.
+        /// The objective.
         objective: Objective,
-        /// The least value of the objective's measure that was seen, in nanoseconds.
+        /// Lowest observed value of the objective's measure, in nanoseconds.
         #[serde(rename = "least_ns")]
         least: Span,
     },
-    /// The measurement does not support a number.
+    /// The measurement does not support a value.
     Refused {
-        /// What had to be met.
+        /// The objective.
         objective: Objective,
-        /// Why there is none.
+        /// Reason.
         why: NoLine,
     },
 }
 
-/// Why a measurement does not support a load line.
+/// Reason why a measurement does not support a load line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "why")]
 pub enum NoLine {
     /// The 95 % interval is wider than a factor of four.
     Scatter {
-        /// Lower end of the interval in operations per second; the lightest load offered where it is open.
+        /// Lower end of the interval in operations per second; the lightest offered load for an open interval.
         low: f64,
-        /// Upper end; the highest rate completed where it is open.
+        /// Upper end; the highest completed rate for an open interval.
         high: f64,
-        /// Measuring time in seconds after which the interval would be about a fifth to each side.
+        /// Measuring time in seconds that would narrow the interval to about ±20 %.
         seconds: f64,
     },
-    /// The generator is too late for so short a limit.
+    /// The generator's lateness is too large for such a short limit.
     Generator {
         /// 99th percentile of its lateness in the median slot, in nanoseconds.
         #[serde(rename = "lateness_p99_ns")]
         lateness_p99: Span,
     },
-    /// No load that was held without a pause met the objective to the end.
+    /// No load met the objective when held without a pause.
     NotLasting {
-        /// The lightest load that was held, in operations per second.
+        /// The lightest held load, in operations per second.
         below: f64,
     },
 }
 
-/// Whether the load line was held without a pause.
+/// Whether the load line lasts when held without a pause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "lasting")]
 pub enum Lasting {
-    /// It was not tried.
+    /// Not tested.
     #[default]
     NotHeld,
-    /// It was, and the objective was met to the end.
+    /// The objective was met until the end.
     Held {
-        /// The load that was held, in operations per second.
+        /// Held load, in operations per second.
         iops: f64,
-        /// For how long, in seconds.
+        /// Duration in seconds.
         seconds: f64,
     },
     /// Held loads were throttled below the rate of slots: the load line is the load that was held.
     BurstsOnly {
-        /// The load that slots carried, in operations per second.
+        /// Load that slots carried, in operations per second.
         burst_iops: f64,
     },
     /// Held loads were completed, but too late, at the rate of slots: the load line is the load that was held.
@@ -180,37 +180,37 @@ pub enum Lasting {
     },
 }
 
-/// Why the objective of the load line is this one.
+/// Origin of the load line's objective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "objective")]
 pub enum ObjectiveOrigin {
-    /// The user named it.
+    /// Given by the user.
     #[default]
     Given,
-    /// It is the shortest limit of the ladder that is at least twice the response time of the lightest load and that
-    /// small changes of the tail move little.
+    /// The shortest limit of the ladder that is at least twice the response time of the lightest load and insensitive
+    /// to small changes of the tail.
     Chosen {
         /// 99th percentile of the lightest load, in nanoseconds.
         #[serde(rename = "light_p99_ns")]
         light_p99: Span,
     },
-    /// It was chosen for an earlier run of the same subject.
+    /// Chosen for an earlier run of the same target.
     Kept,
-    /// It was chosen for another curve that is shown together with this one.
+    /// Chosen for another curve that is shown together with this curve.
     Shared,
 }
 
-/// What a load line that was drawn from slots stands on.
+/// Basis of a load line from slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineBasis {
-    /// Slots of open loads that count.
+    /// Number of slots of open loads used.
     pub slots: u32,
-    /// Slots that missed the objective because the generator was late; they do not count.
+    /// Number of slots that missed the objective because the generator was late; not used.
     #[serde(default)]
     pub left_out: u32,
-    /// True when so many of these lie near the line that it is only a lower bound.
+    /// True if so many of these are near the line that it is only a lower bound.
     #[serde(default)]
     pub generator_bound: bool,
     /// 99th percentile of the generator's lateness in the median slot, in nanoseconds.
@@ -219,32 +219,33 @@ pub struct LineBasis {
     /// Median measured time of a slot, in nanoseconds.
     #[serde(rename = "slot_ns")]
     pub slot: Span,
-    /// Share of the slots with loads below 0.8 of the line that missed the objective, 0 to 1, and how many slots these
-    /// are; absent without such slots.
+    /// Share of the slots with loads below 0.8 of the line that missed the objective, 0 to 1, and the number of these
+    /// slots; absent without such slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lapses: Option<(f64, u32)>,
-    /// The highest load at and below which 19 of 20 slots meet the objective, in operations per second; absent with
-    /// fewer than 20 slots.
+    /// Highest load up to which 19 of 20 slots meet the objective, in operations per second; absent with fewer than 20
+    /// slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nineteen_of_twenty: Option<f64>,
-    /// Rise of the median logit of the late share over the logarithm of the load, around the line.
+    /// Slope of the median logit of the late share over the logarithm of the load, near the line.
     pub slope: f64,
-    /// Load lines of the first and of the second half of the passes, in operations per second, where both have one.
+    /// Load lines of the first and second half of the passes, in operations per second, if both have a line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halves: Option<(f64, f64)>,
-    /// True when the second half lies below the first by more than both intervals, and is the line.
+    /// True if the second half is lower than the first by more than both intervals; the line is then that of the second
+    /// half.
     #[serde(default)]
     pub fell: bool,
-    /// Whether it was held.
+    /// Whether it lasts.
     #[serde(default)]
     pub lasting: Lasting,
-    /// Why the objective is this one.
+    /// Origin of the objective.
     #[serde(default)]
     pub origin: ObjectiveOrigin,
 }
 
 impl LoadLine {
-    /// What had to be met.
+    /// The objective.
     pub const fn objective(&self) -> Objective {
         match *self {
             Self::At { objective, .. }
@@ -254,7 +255,7 @@ impl LoadLine {
         }
     }
 
-    /// Its value with the interval, or the lower bound; `None` where no number is known.
+    /// The value with its interval, or the lower bound; `None` without a value.
     pub const fn iops(&self) -> Option<Estimate> {
         match *self {
             Self::At { iops, .. } | Self::Beyond { iops, .. } => Some(iops),

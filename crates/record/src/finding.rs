@@ -1,4 +1,4 @@
-//! What makes a figure questionable, each with its remedy. Doubt is data: findings are kept with the run.
+//! Findings: doubts about figures, each with a remedy. They are stored with the run.
 
 mod remedy;
 mod sentence;
@@ -6,10 +6,10 @@ mod sentence;
 use plimsoll_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
-/// How much a finding takes from the figures.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Weight {
-    /// Good to know.
+    /// Information.
     Note,
     /// The figures may mislead.
     Caution,
@@ -17,45 +17,45 @@ pub enum Weight {
     Void,
 }
 
-/// Something that was found out about how the figures came to be.
+/// A fact about the measurement that affects its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "finding")]
 pub enum Finding {
-    /// The kernel's page cache answered reads.
+    /// Reads were served from the kernel's page cache.
     PageCacheAnswered {
-        /// Share of the bytes read that never reached the device, 0 to 1.
+        /// Share of the bytes read that did not reach the device, 0 to 1.
         share: f64,
     },
-    /// Buffered I/O was asked for: writes end in memory.
+    /// Buffered I/O was requested: writes end in memory.
     Buffered,
-    /// A page cache was simulated before the model.
+    /// A page cache in front of the model was simulated.
     PageCacheSimulated {
-        /// Memory that it had for pages.
+        /// Memory available for pages.
         memory: Bytes,
-        /// Share of the bytes read through it that were in memory, 0 to 1; absent where nothing was read through it.
+        /// Share of the bytes read that were in memory, 0 to 1; absent without buffered reads.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         share: Option<f64>,
-        /// Bytes that were read ahead and never asked for.
+        /// Bytes that were read ahead and not used.
         unused: Bytes,
-        /// Operations that wrote back what was dirty.
+        /// Number of write-back operations.
         write_backs: u64,
-        /// Their mean size.
+        /// Mean size of write-backs.
         write_back_mean: Bytes,
-        /// How long writers waited because too much was dirty, all of them together, in nanoseconds.
+        /// Total time that writers were throttled because of dirty pages, in nanoseconds.
         #[serde(rename = "held_ns")]
         held: Span,
     },
-    /// Buffered I/O was asked of a model that has no page cache before it.
+    /// Buffered I/O was requested of a model without a page cache.
     NoPageCache,
-    /// The generator, not the storage, set the pace.
+    /// The generator limited the rate, not the storage.
     GeneratorBound {
-        /// Highest operations per second measured.
+        /// Highest measured operations per second.
         achieved: f64,
-        /// Operations per second of the same loop on a target that does nothing.
+        /// Operations per second of the same loop without I/O.
         ceiling: f64,
     },
-    /// The generator overslept arrivals of an open load: they came later and closer together than they should have.
+    /// The generator overslept arrivals of an open load, so that these were late and bunched.
     GeneratorLate {
         /// 99th percentile of its lateness, in nanoseconds.
         #[serde(rename = "p99_ns")]
@@ -64,35 +64,35 @@ pub enum Finding {
         #[serde(rename = "response_p99_ns")]
         response_p99: Span,
     },
-    /// The processors were busy: latencies include waiting for one.
+    /// The processors were busy: latencies include waiting for a processor.
     ProcessorBound {
         /// Share of the generator's processors in use, 0 to 1.
         busy: f64,
     },
-    /// The data fit in a cache on the way.
+    /// The data fit into a cache.
     SmallData {
-        /// Bytes that the load touched.
+        /// Bytes accessed by the load.
         data: Bytes,
-        /// Bytes of the host's memory, when that is the cache; absent for a device's own.
+        /// Memory of the host in bytes, if that is the cache; absent for the device's cache.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         memory: Option<Bytes>,
     },
-    /// Compressible or repeated data went faster than incompressible data.
+    /// Compressible or repeated data were faster than incompressible data.
     CompressionSuspected {
-        /// Throughput with zeroes over throughput with incompressible data.
+        /// Throughput with zeros divided by throughput with incompressible data.
         ratio: f64,
     },
-    /// A flush came back faster than durable media can be.
+    /// A flush was faster than possible for durable media.
     FlushNotHonoured {
         /// Median time of `write` and `fdatasync`, in nanoseconds.
         #[serde(rename = "median_ns")]
         median: Span,
     },
-    /// A run was still changing when it ended.
+    /// The run was not steady at its end.
     NoSteadyState {
-        /// Which measure drifted, such as `p99`.
+        /// The drifting measure, such as `p99`.
         measure: String,
-        /// Last third over first third, minus 1.
+        /// Ratio of the last third to the first third, minus 1.
         drift: f64,
     },
     /// A limit or a burst credit ran out during the run.
@@ -104,11 +104,11 @@ pub enum Finding {
         /// Operations per second after.
         after: f64,
     },
-    /// Slots carried a load that did not last: burst allowances paid for it.
+    /// Slots carried a load that did not last, because of burst allowances.
     CarriedInBursts {
-        /// Operations per second that slots carried.
+        /// Operations per second in slots.
         burst: f64,
-        /// Operations per second that lasted.
+        /// Lasting operations per second.
         lasting: f64,
     },
     /// Slots kept the objective at a load that missed it when held, although the load was completed.
@@ -125,145 +125,146 @@ pub enum Finding {
         /// Operations per second of the second half.
         after: f64,
     },
-    /// Slots in which the generator itself was late do not count.
+    /// Slots in which the generator was late were excluded.
     SlotsLeftOut {
-        /// How many.
+        /// Number of excluded slots.
         left_out: u32,
-        /// Of how many.
+        /// Number of all slots.
         of: u32,
     },
-    /// The hypervisor gave processor time to others.
+    /// The hypervisor gave processor time to other guests.
     StolenTime {
-        /// Share of processor time stolen, 0 to 1.
+        /// Stolen share of processor time, 0 to 1.
         share: f64,
     },
-    /// The same load was answered differently at different times, by more than either run's interval.
+    /// The same load had different latencies at different times, by more than the intervals of the runs.
     Unrepeatable {
-        /// The lowest 99th percentile of that load, in nanoseconds.
+        /// Lowest 99th percentile of that load, in nanoseconds.
         #[serde(rename = "low_p99_ns")]
         low_p99: Span,
-        /// The highest, in nanoseconds.
+        /// Highest, in nanoseconds.
         #[serde(rename = "high_p99_ns")]
         high_p99: Span,
     },
-    /// Others used the device at the same time.
+    /// Other load on the device.
     OtherLoad {
-        /// Operations per second of others on the device.
+        /// Operations per second of the other load.
         iops: f64,
     },
-    /// The filesystem or the device refused `O_DIRECT`, so I/O was buffered.
+    /// The filesystem or device does not support `O_DIRECT`, so I/O was buffered.
     DirectRefused,
-    /// Reads of a virtual disk came back faster than any medium behind it could be: the host's cache answered.
+    /// Reads of a virtual disk were faster than possible for its media: served from the host's cache.
     HostCacheSuspected {
         /// Median read at depth 1, in nanoseconds.
         #[serde(rename = "median_ns")]
         median: Span,
     },
-    /// A part of the file was never written.
+    /// Parts of the file were never written.
     Holes {
-        /// Bytes that the filesystem holds.
+        /// Allocated bytes.
         allocated: Bytes,
-        /// Bytes that the file claims to have.
+        /// Length of the file in bytes.
         size: Bytes,
     },
-    /// Direct reads that the device never saw.
+    /// Direct reads that did not reach the device.
     DeviceNotReached {
         /// Share of the bytes read, 0 to 1.
         share: f64,
     },
-    /// The target failed as a whole, and ended the measurement.
+    /// The target failed and ended the measurement.
     Fault {
-        /// What failed, and what the system said.
+        /// Failed operation and system error.
         what: String,
     },
-    /// The data are in memory: there is no storage below.
+    /// The data are in memory instead of storage.
     InMemory {
-        /// What keeps them there, such as `tmpfs`.
+        /// Location of the data, such as `tmpfs`.
         what: String,
     },
-    /// Something between the path and the storage was measured with it: a network, another filesystem.
+    /// The measurement includes another layer above the storage: a network, or another filesystem.
     #[serde(alias = "beyond")]
     NotStorageAlone {
-        /// What lies between, in a sentence.
+        /// The layer, in a sentence.
         note: String,
     },
-    /// What a server on this host adds to its answers, measured without a model.
+    /// Latency added by a server on this host, measured without a model.
     Floor {
-        /// Median round trip of a 4 KiB read over NBD that is answered at once, in nanoseconds.
+        /// Median round trip of a 4 KiB read over NBD with an immediate reply, in nanoseconds.
         #[serde(rename = "round_trip_ns")]
         round_trip: Span,
-        /// How long answers wait at the server in the case below, in nanoseconds: about as long as the lightest load's.
+        /// Delay of replies at the server in the case below, in nanoseconds: similar to the response time of the
+        /// lightest load.
         #[serde(rename = "wait_ns")]
         wait: Span,
-        /// How much longer than that they take for the client, in nanoseconds.
+        /// Additional latency of the client in that case, in nanoseconds.
         #[serde(rename = "beyond_ns")]
         beyond: Span,
     },
-    /// The emulated volume's time runs slower than the clock that it was measured with.
+    /// The emulated volume's time is slower than the clock of the measurement.
     TimeDilated {
-        /// How many times slower.
+        /// Time dilation factor.
         slow: u32,
     },
-    /// What the model stands on is not all published, or not certain.
+    /// Parts of the model are unpublished or uncertain.
     ModelDoubted {
-        /// Which part, in a sentence.
+        /// The part, in a sentence.
         what: String,
     },
     /// The clock source changed during the run.
     ClockChanged {
-        /// Before.
+        /// Clock source before.
         from: String,
-        /// After.
+        /// Clock source after.
         to: String,
     },
-    /// Processors changed their frequency by more than a tenth.
+    /// Processor frequencies changed by more than 10 %.
     FrequencyChanged {
-        /// Lowest over highest.
+        /// Lowest frequency divided by the highest.
         ratio: f64,
     },
-    /// `io_uring` could not be used, so threads with `pread` and `pwrite` were.
+    /// `io_uring` was not available, so threads with `pread` and `pwrite` were used.
     RingRefused {
-        /// What the kernel said.
+        /// System error.
         reason: String,
     },
-    /// Another generator than plimsoll's own offered the load, and could not do so in the same way.
+    /// The load was issued by another generator than plimsoll, with differences.
     OfferedOtherwise {
-        /// Which generator, such as `fio 3.33`.
+        /// Generator, such as `fio 3.33`.
         generator: String,
-        /// What was different, in sentences.
+        /// Differences, in sentences.
         how: String,
     },
-    /// The block device, file or export was not named to `--destroy`, so writes of the load became reads.
+    /// The block device, file or export was not given to `--destroy`, so writes of the load became reads.
     ReadOnly,
     /// Operations failed.
     Errors {
-        /// How many.
+        /// Number of errors.
         count: u64,
         /// The most frequent `errno`.
         errno: i32,
     },
     /// The sweep stopped before the storage was saturated.
     NotSaturated {
-        /// The deepest queue that was tried.
+        /// Largest queue depth.
         depth: u32,
     },
-    /// The recorder could not keep all that the recorded volume was asked.
+    /// The recorder dropped operations of the recorded volume.
     TraceIncomplete {
-        /// Operations that are missing.
+        /// Number of dropped operations.
         dropped: u64,
-        /// Operations that are there.
+        /// Number of recorded operations.
         kept: u64,
     },
-    /// The recorded trace does not say everything that a replay needs, or says it in its own way.
+    /// The trace lacks information that a replay needs, or its meaning is uncertain.
     TraceDoubted {
-        /// What, in a sentence.
+        /// The uncertainty, in a sentence.
         what: String,
     },
-    /// A replay did not offer all that was recorded.
+    /// A replay omitted recorded operations.
     NotReplayed {
-        /// Operations that were left out.
+        /// Number of omitted operations.
         count: u64,
-        /// Which, with the count of each sort.
+        /// Kinds of omitted operations with their counts.
         what: String,
     },
     /// A control group limits this process's I/O on the disk.
@@ -277,71 +278,71 @@ pub enum Finding {
         /// The limit, per second.
         per_second: u64,
     },
-    /// A loop device's file is cached by the host: direct I/O of the device ends in memory.
+    /// The file of a loop device is cached by the host: direct I/O of the device ends in memory.
     LoopCached {
         /// Kernel name of the loop device.
         device: String,
-        /// Its file.
+        /// File of the loop device.
         file: String,
     },
-    /// A setting of the host keeps flushes from reaching the storage.
+    /// A setting of the host disables flushes.
     FlushesDisabled {
         /// The setting, such as `mount option nobarrier`.
         setting: String,
     },
-    /// A preloaded library drops flushes that programs make through the C library.
+    /// A preloaded library disables flushes that programs make through the C library.
     FlushLibrary {
-        /// Its name, such as `libeatmydata`.
+        /// Library name, such as `libeatmydata`.
         library: String,
     },
-    /// Time ran out before the intervals were as tight as asked.
+    /// Time ended before the intervals were as narrow as requested.
     BudgetSpent {
         /// Widest relative half-width of the objective's interval.
         half_width: f64,
     },
-    /// The host's page cache answered reads of a database.
+    /// Reads of a database were served from the host's page cache.
     PageCacheBelowDatabase {
-        /// Share of the blocks that the database asked the operating system for and that never came from storage, 0 to 1.
+        /// Share of the blocks read by the database that did not come from storage, 0 to 1.
         share: f64,
     },
-    /// The sessions' own program took processor time on the database's host.
+    /// plimsoll used processor time on the database's host.
     ClientBound {
-        /// Its share of the host's processor time, 0 to 1.
+        /// Share of the host's processor time, 0 to 1.
         share: f64,
     },
-    /// Others than the database and its sessions were at work on the host.
+    /// Other processes than the database and plimsoll used processor time on the host.
     OtherWork {
-        /// Their share of the host's processor time, 0 to 1.
+        /// Share of the host's processor time, 0 to 1.
         share: f64,
     },
-    /// The database answers commits before they are on the storage.
+    /// The database acknowledges commits before they are durable.
     NotDurable {
-        /// What makes it so, such as `synchronous_commit off`; empty where that is not known.
+        /// The responsible setting, such as `synchronous_commit off`; empty if unknown.
         setting: String,
     },
-    /// Transactions brought other rows than the same ones did before.
+    /// Transactions returned other rows than earlier identical transactions.
     RowsDiffered {
-        /// How many.
+        /// Number of such transactions.
         count: u64,
     },
-    /// The database undid transactions because of others: deadlocks, serialization failures.
+    /// The database rolled back transactions because of conflicts: deadlocks, serialization failures.
     Conflicts {
-        /// How many.
+        /// Number of rolled back transactions.
         count: u64,
-        /// Their share of all transactions, 0 to 1.
+        /// Share of all transactions, 0 to 1.
         share: f64,
     },
-    /// Something of the database or its storage could not be observed.
+    /// A part of the database or its storage could not be observed.
     Unobserved {
-        /// What, such as `where sessions wait`.
+        /// The unobserved part, such as `where sessions wait`.
         what: String,
-        /// Why, in a few words.
+        /// Reason.
         why: String,
     },
 }
 
 impl Finding {
-    /// How much it takes from the figures.
+    /// Severity.
     pub const fn weight(&self) -> Weight {
         match self {
             Self::PageCacheBelowDatabase { share } => below_database(*share),
@@ -367,7 +368,7 @@ impl Finding {
     }
 }
 
-/// A database that goes through the page cache always has some reads answered there: how many of them take which weight.
+/// Severity by share: with buffered I/O, some reads of a database are always served by the page cache.
 const fn below_database(share: f64) -> Weight {
     const MISLEADS: f64 = 0.1;
     const HIDES: f64 = 0.9;
@@ -384,7 +385,7 @@ const fn below_database(share: f64) -> Weight {
 mod tests {
     use super::*;
 
-    /// One of each, as a file would have them.
+    /// An example of each finding, as in a file.
     const ALL: &str = r#"[
         {"finding":"page-cache-answered","share":0.5}, {"finding":"buffered"},
         {"finding":"page-cache-simulated","memory":4096,"share":0.5,"unused":4096,"write_backs":2,"write_back_mean":3,"held_ns":4},
@@ -417,7 +418,7 @@ mod tests {
     ]"#;
 
     #[test]
-    fn every_finding_says_what_and_what_to_do() {
+    fn every_finding_has_text_and_remedy() {
         let all: Vec<Finding> = serde_json::from_str(ALL).unwrap();
         for finding in &all {
             assert!(!finding.text().is_empty() && !finding.remedy().is_empty(), "{finding:?}");
@@ -432,7 +433,7 @@ mod tests {
             );
         }
         let old: Finding = serde_json::from_str(r#"{"finding":"beyond","note":"nfs"}"#).unwrap();
-        assert_eq!(old, Finding::NotStorageAlone { note: "nfs".into() }, "files keep their meaning");
+        assert_eq!(old, Finding::NotStorageAlone { note: "nfs".into() }, "alias of older files");
         for (share, weight) in [(0.05, Weight::Note), (0.5, Weight::Caution), (0.95, Weight::Void)] {
             assert_eq!(Finding::PageCacheBelowDatabase { share }.weight(), weight);
         }

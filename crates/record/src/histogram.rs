@@ -1,16 +1,16 @@
-//! Latency histograms: one that counts quickly, one that is kept, merged and asked.
+//! Latency histograms: a fast recorder, and a compact form for storage, merging and queries.
 //!
-//! Both share the geometry of an HDR histogram with two significant digits and a unit of 1 ns: values below 256 ns
-//! have a bin each, every octave above has 128, so a bin is at most 0.8 % wide.
+//! Both have the geometry of an HDR histogram with two significant digits and a unit of 1 ns: values below 256 ns have
+//! their own bins, each octave above has 128, so bins are at most 0.8 % wide.
 
 use hdrhistogram::Histogram;
 use plimsoll_units::Span;
 use serde::{Deserialize, Serialize};
 
-/// Longer spans are counted as this one: 2^42 ns, about 73 minutes.
+/// Longest recorded span, 2^42 ns or about 73 minutes; longer spans are counted as this.
 const LONGEST_NS: u64 = 1 << 42;
 
-/// Counts spans as they are seen.
+/// A fast recorder of spans.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     counts: Histogram<u64>,
@@ -20,13 +20,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// An empty recorder; 38 KiB.
+    /// Creates an empty recorder of 38 KiB.
     pub fn new() -> Self {
         let counts = Histogram::new_with_bounds(1, LONGEST_NS, 2).expect("the bounds are constant and valid");
         Self { counts, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
-    /// Counts one span.
+    /// Counts a span.
     #[inline]
     pub fn record(&mut self, span: Span) {
         let ns = span.as_nanos();
@@ -36,12 +36,12 @@ impl Recorder {
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// True when nothing was counted since the last [`Recorder::take`].
+    /// True if no span was counted since the last [`Recorder::take`].
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// What was counted, and starts from nothing again.
+    /// Returns the counts and resets the recorder.
     pub fn take(&mut self) -> Bins {
         if self.counts.is_empty() {
             return Bins::default();
@@ -69,25 +69,25 @@ impl Default for Recorder {
     }
 }
 
-/// A histogram as it is kept: only the bins that hold something. Mergeable without loss.
+/// A histogram without its empty bins. Merging is lossless.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bins {
-    /// Number of spans counted.
+    /// Number of spans.
     pub count: u64,
-    /// Their exact sum in nanoseconds.
+    /// Exact sum of the spans in nanoseconds.
     pub sum_ns: u64,
-    /// The shortest, exactly where plimsoll itself counted.
+    /// Shortest span in nanoseconds; exact if recorded by plimsoll.
     pub min_ns: u64,
-    /// The longest, likewise.
+    /// Longest span in nanoseconds; exact if recorded by plimsoll.
     pub max_ns: u64,
     /// `[lowest value of the bin in nanoseconds, count]`, ascending.
     pub bins: Vec<(u64, u64)>,
 }
 
 impl Bins {
-    /// What another program counted in bins of its own: each count goes to where `spans` says that its bin stands.
-    /// `sum_ns` is the sum of all spans in nanoseconds as that program knows it.
+    /// Converts the histogram of another program, given as a representative span and count per bin. `sum_ns` is the sum
+    /// of all spans in nanoseconds according to that program.
     pub fn counted(spans: impl IntoIterator<Item = (Span, u64)>, sum_ns: u64) -> Self {
         let mut all = Self { sum_ns, min_ns: u64::MAX, ..Self::default() };
         let mut bins = std::collections::BTreeMap::new();
@@ -105,12 +105,12 @@ impl Bins {
         all
     }
 
-    /// True when nothing was counted.
+    /// True for an empty histogram.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Adds another histogram's counts to this one.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
             return;
@@ -126,8 +126,7 @@ impl Bins {
         self.bins = merged(&self.bins, &other.bins);
     }
 
-    /// The value that a share `quantile` (0 to 1) of the counted spans does not exceed, to the middle of its bin;
-    /// `None` when nothing was counted.
+    /// The quantile at the share `quantile` (0 to 1), as the middle of its bin; `None` if empty.
     pub fn quantile(&self, quantile: f64) -> Option<Span> {
         let rank = ((quantile * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut seen = 0;
@@ -135,24 +134,24 @@ impl Bins {
             seen += count;
             if seen >= rank {
                 let middle = lowest + (width(lowest) - 1) / 2;
-                // Not `clamp`, which panics when a file says that the shortest is longer than the longest.
+                // Not `clamp`, which panics if a file has a minimum above its maximum.
                 return Some(Span::from_nanos(middle.max(self.min_ns).min(self.max_ns)));
             }
         }
         None
     }
 
-    /// The highest value of each bin that holds something, and how many it holds; ascending.
+    /// Highest value and count of each bin, ascending.
     pub fn upper_bounds(&self) -> impl ExactSizeIterator<Item = (Span, u64)> {
         self.bins.iter().map(|&(lowest, count)| (Span::from_nanos(lowest + (width(lowest) - 1)), count))
     }
 
-    /// The exact mean; `None` when nothing was counted.
+    /// Exact mean; `None` if empty.
     pub fn mean(&self) -> Option<Span> {
         (self.count > 0).then(|| Span::from_nanos((self.sum_ns as f64 / self.count as f64 + 0.5) as u64))
     }
 
-    /// The same with bins eight times as wide, 6 % at most: a smaller file where the exact place does not matter.
+    /// Merges bins to eight times their width, at most 6 %: for smaller files without the need for precision.
     #[must_use]
     pub fn coarse(&self) -> Self {
         let mut bins: Vec<(u64, u64)> = Vec::new();
@@ -166,13 +165,13 @@ impl Bins {
         Self { bins, ..self.clone() }
     }
 
-    /// How many spans were longer than `limit`, to the bin's width.
+    /// Number of spans longer than `limit`, to the bin's width.
     pub fn above(&self, limit: Span) -> u64 {
         let longer = self.bins.iter().rev().take_while(|(lowest, _)| *lowest > limit.as_nanos());
         longer.map(|(_, count)| count).sum()
     }
 
-    /// The share of spans that did not exceed `limit`, 0 to 1, to the bin's width; 1 when nothing was counted.
+    /// Share of spans up to `limit`, 0 to 1, to the bin's width; 1 if empty.
     pub fn share_within(&self, limit: Span) -> f64 {
         if self.count == 0 {
             return 1.0;
@@ -182,7 +181,7 @@ impl Bins {
     }
 }
 
-/// The width in nanoseconds of the bin that starts at `lowest`.
+/// Width in nanoseconds of the bin that starts at `lowest`.
 const fn width(lowest: u64) -> u64 {
     1 << (lowest | 255).ilog2().saturating_sub(7)
 }
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_within_the_width_of_a_bin() {
+    fn quantiles_are_exact_to_the_bin_width() {
         let bins = recorded((1..=100_000).map(|i| i * 100));
         for quantile in [0.001, 0.5, 0.9, 0.99, 0.999, 1.0] {
             let seen = bins.quantile(quantile).unwrap().as_nanos() as f64;
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn coarse_bins_count_the_same() {
+    fn coarse_bins_keep_the_counts() {
         let fine = recorded((1..=10_000).map(|i| i * 317));
         let coarse = fine.coarse();
         assert!(coarse.bins.len() * 5 < fine.bins.len(), "{} of {}", coarse.bins.len(), fine.bins.len());
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_the_same_as_counting_together() {
+    fn merging_equals_counting_together() {
         let mut evens = recorded((0..2_000).map(|i| i * 2 * 317));
         let odds = recorded((0..2_000).map(|i| (i * 2 + 1) * 317));
         evens.merge(&odds);
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kept_width_is_the_width_of_the_crate() {
+    fn bin_width_is_that_of_hdrhistogram() {
         let counts = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 2).unwrap();
         for value in [0, 1, 200, 255, 256, 257, 1_000, 65_535, 1 << 20, 123_456_789] {
             let lowest = counts.lowest_equivalent(value);
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_others_land_where_spans_would() {
+    fn foreign_histogram_has_the_same_bins() {
         let spans_ns = [0, 3, 200, 256, 257, 1_000, 65_535, 123_456_789, 123_456_789];
         let sum = spans_ns.iter().sum();
         let counted = Bins::counted(spans_ns.map(|ns| (Span::from_nanos(ns), 1)), sum);
@@ -269,13 +268,13 @@ mod tests {
     }
 
     #[test]
-    fn extremes_that_contradict_each_other_are_survived() {
+    fn contradictory_extremes_do_not_panic() {
         let bins = Bins { count: 1, sum_ns: 5, min_ns: 9, max_ns: 3, bins: vec![(5, 1)] };
         assert_eq!(bins.quantile(0.5), Some(Span::from_nanos(3)));
     }
 
     #[test]
-    fn nothing_counted_has_no_quantile() {
+    fn empty_histogram_has_no_quantile() {
         assert_eq!(Bins::default().quantile(0.5), None);
         assert_eq!(Bins::default().mean(), None);
         assert_eq!(recorded([70 * 60 * 60 * 1_000_000_000]).count, 1, "a span beyond the range is still counted");

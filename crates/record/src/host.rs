@@ -1,9 +1,9 @@
-//! What a run was made on: the host and the device, as far as they could be read. Absent means not known, never zero.
+//! Description of the host and the device of a run. Unknown values are absent, never zero.
 
 use plimsoll_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The machine that the load came from.
+/// The machine that generated the load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -12,11 +12,11 @@ pub struct Host {
     pub kernel: Option<String>,
     /// Processor model.
     pub cpu: Option<String>,
-    /// Processors that the process may use.
+    /// Number of processors available to the process.
     pub cpus: Option<u32>,
     /// Memory in bytes.
     pub memory: Option<Bytes>,
-    /// The hypervisor, when there is one and it says so.
+    /// Hypervisor, if detected.
     pub virtualization: Option<String>,
     /// The kernel's clock source.
     pub clock_source: Option<String>,
@@ -35,19 +35,19 @@ pub struct Device {
     pub model: Option<String>,
     /// Size of the block device in bytes.
     pub size: Option<Bytes>,
-    /// The kernel thinks that it rotates.
+    /// Whether the kernel regards it as rotational.
     pub rotational: Option<bool>,
-    /// Logical block size in bytes: what direct I/O is aligned to.
+    /// Logical block size in bytes: the alignment of direct I/O.
     pub logical_block: Option<u32>,
     /// Physical block size in bytes.
     pub physical_block: Option<u32>,
     /// I/O scheduler.
     pub scheduler: Option<String>,
-    /// Requests that the block layer queues.
+    /// Queue size of the block layer in requests.
     pub queue_requests: Option<u32>,
-    /// `write back` or `write through`: whether a flush has work to do.
+    /// `write back` or `write through`: whether flushes are needed.
     pub write_cache: Option<String>,
-    /// Filesystem of the path, when it is on one.
+    /// Filesystem of the path, if any.
     pub filesystem: Option<String>,
     /// Its mount options.
     pub mount_options: Option<String>,

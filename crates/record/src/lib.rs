@@ -1,7 +1,7 @@
-//! What was seen: runs, curves, histograms, findings, and the one file format that they are kept in.
+//! Results: runs, curves, histograms, findings, and their file formats.
 //!
-//! Knows nothing about how a run came to be: a device, a simulator and a published table all end here, and the
-//! [`Source`] says which it was. Pure: no clock, file or thread.
+//! Independent of the origin of a run, which may be a device, a simulator or a published table, see [`Source`]. Pure:
+//! no clock, file or thread.
 
 mod curve;
 mod database;

@@ -1,4 +1,4 @@
-//! A latency objective: the measure of the response time, and what it may be.
+//! A latency objective: a measure of the response time and its limit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,18 +6,18 @@ use std::str::FromStr;
 use plimsoll_units::{Kind, Malformed, Span};
 use serde::{Deserialize, Serialize};
 
-/// Which number of a distribution of response times.
+/// A statistic of a distribution of response times.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// The mean.
     Mean,
-    /// The value that this share of operations does not exceed, above 0 and below 1.
+    /// The quantile at this share of operations, above 0 and below 1.
     Quantile(f64),
 }
 
-/// Whose response times are measured.
+/// Operations whose response times count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -27,7 +27,7 @@ pub enum Scope {
     All,
     /// Reads.
     Read,
-    /// Writes, durable ones too.
+    /// Writes, including durable writes.
     Write,
     /// Flushes.
     Flush,
@@ -36,7 +36,7 @@ pub enum Scope {
 impl Scope {
     const WORDS: [(&'static str, Self); 3] = [("read", Self::Read), ("write", Self::Write), ("flush", Self::Flush)];
 
-    /// True when operations of this kind count.
+    /// True if operations of this kind count.
     pub const fn covers(self, kind: Kind) -> bool {
         match self {
             Self::All => true,
@@ -46,7 +46,7 @@ impl Scope {
         }
     }
 
-    // Serde hands out a reference.
+    // Signature required by serde.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_all(&self) -> bool {
         *self == Self::All
@@ -57,12 +57,12 @@ impl Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Objective {
-    /// Whose response times; absent for all.
+    /// Operations that count; absent for all.
     #[serde(default, skip_serializing_if = "Scope::is_all")]
     pub over: Scope,
-    /// What is bounded.
+    /// The limited statistic.
     pub measure: Measure,
-    /// The bound, in nanoseconds.
+    /// Limit in nanoseconds.
     #[serde(rename = "limit_ns")]
     pub limit: Span,
 }
@@ -71,14 +71,14 @@ impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mean => f.write_str("mean"),
-            // Six decimals cover p99.9999; the rounding hides what 0.999 * 100 leaves behind the 9.
+            // Six decimals suffice for p99.9999; rounding hides the error of 0.999 * 100.
             Self::Quantile(q) => write!(f, "p{}", (q * 1e8).round() / 1e6),
         }
     }
 }
 
 impl Objective {
-    /// What is bounded, without the bound: `p99`, `flush p99`.
+    /// The measure without its limit: `p99`, `flush p99`.
     pub fn bounded(&self) -> String {
         match Scope::WORDS.iter().find(|(_, scope)| *scope == self.over) {
             Some((word, _)) => format!("{word} {}", self.measure),
@@ -93,19 +93,19 @@ impl fmt::Display for Objective {
     }
 }
 
-/// A text that is not an objective.
+/// Not an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
-    /// No `<=` in it.
+    /// No `<=`.
     #[error("not an objective: write a measure, <= and a time, such as p99<=1ms, mean<=500us or 'read p99<=1ms'")]
     Form,
-    /// The measure is not `mean` or `pNN`.
+    /// Neither `mean` nor `pNN`.
     #[error("not a measure: write mean or a percentile above p0 and below p100, such as p99 or p99.9")]
     Measure,
-    /// No storage answers in no time.
+    /// A limit of zero.
     #[error("a limit of zero, which no storage meets: write a time above it, such as p99<=1ms")]
     Zero,
-    /// The time cannot be read.
+    /// An invalid time.
     #[error(transparent)]
     Limit(#[from] Malformed),
 }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn objectives_are_read_as_people_write_them() {
+    fn objectives_are_parsed() {
         check("p99<=1ms", "p99 <= 1 ms");
         check("p99.9 <= 5 ms", "p99.9 <= 5 ms");
         check("p99.99<250us", "p99.99 <= 250 us");

@@ -1,4 +1,4 @@
-//! One run: one offered load, and what was seen of it.
+//! A run: an offered load and its results.
 
 use plimsoll_load::Pace;
 use plimsoll_units::{Instant, Span};
@@ -9,17 +9,17 @@ use crate::finding::Finding;
 use crate::histogram::Bins;
 use crate::tally::Tally;
 
-/// A piece of a run's time with what completed in it.
+/// An interval of a run with its completions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slice {
-    /// From the start of the run, in nanoseconds.
+    /// Start, in nanoseconds from the start of the run.
     #[serde(rename = "start_ns")]
     pub start: Instant,
-    /// Its length in nanoseconds.
+    /// Length in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: Span,
-    /// What completed in it.
+    /// Operations that completed in it.
     pub tally: Tally,
 }
 
@@ -35,41 +35,41 @@ pub struct CpuTime {
     pub system: Span,
 }
 
-/// One offered load and what was seen of it.
+/// An offered load and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
-    /// How the leading stream (the first) was paced. Curves are ordered by this, never by what was achieved.
+    /// Pace of the leading (first) stream. Curves are ordered by this, never by the achieved rate.
     pub offered: Pace,
-    /// Time at the start that is in no figure, in nanoseconds.
+    /// Time at the start that is excluded from all figures, in nanoseconds.
     #[serde(rename = "warm_up_ns")]
     pub warm_up: Span,
-    /// The time that the figures cover, in nanoseconds.
+    /// Measured time in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: Span,
-    /// What completed after the warm-up, by stream and kind, the backlog that drained after the offered time included.
-    /// The time above does not cover that: rates are in the figures.
+    /// Operations after the warm-up by stream and kind, including the backlog that drained after the end of the offered
+    /// load. The measured time excludes draining, so rates are in `figures`.
     pub total: Tally,
-    /// Operations that had arrived but were never issued, because the run was ended while a queue stood. Their wait
-    /// so far is counted in the response times, as a lower bound.
+    /// Operations that had arrived but were never issued, because the run was ended with a queue. Their wait until the
+    /// end is included in the response times as a lower bound.
     #[serde(default)]
     pub unserved: u64,
-    /// The run in slices of time, warm-up included; empty for the sum of slots.
+    /// Time series of the run, including the warm-up; empty for a sum of slots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Slice>,
-    /// How far the generator overslept the moment of each operation of an open load. Not part of the response times: an
-    /// operation that was slept through is intended when the generator woke.
+    /// Lateness of the generator for each operation of an open load. Not included in the response times: the intended
+    /// time of an overslept operation is the wake-up.
     #[serde(default, skip_serializing_if = "Bins::is_empty")]
     pub lateness: Bins,
-    /// What the generator itself used.
+    /// Processor time of the generator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuTime>,
-    /// Simulated and emulated runs: the limits that held the answers, as `[name, share of operations]`.
+    /// Binding limits of simulated and emulated runs, as `[name, share of operations]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound_by: Vec<(String, f64)>,
     /// Means, percentiles and their intervals.
     pub figures: Figures,
-    /// What makes this run questionable.
+    /// Doubts about this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }

@@ -1,4 +1,4 @@
-//! One slot of a sweep: one load offered once, for a fraction of a second, from an empty queue.
+//! A slot of a sweep: a load offered once, for a fraction of a second, starting with an empty queue.
 
 use plimsoll_load::Pace;
 use plimsoll_units::{Instant, Kind, Span};
@@ -9,70 +9,69 @@ use crate::objective::{Measure, Objective};
 use crate::run::{Run, Slice};
 use crate::tally::Tally;
 
-/// Why a slot was measured.
+/// Purpose of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SlotRole {
-    /// A closed load, for the highest rate that the storage completes.
+    /// A closed load that determines the highest completed rate.
     Most,
-    /// An open load at a fixed share of that rate, for a first look at the curve.
+    /// An open load at a fixed share of that rate, for a first estimate of the curve.
     Scout,
-    /// An open load near the load line, or one of the two anchors away from it.
+    /// An open load near the load line, or an anchor away from it.
     Pass,
-    /// A closed load that uses up burst allowances before a hold.
+    /// A closed load that exhausts burst allowances before a hold.
     Soak,
-    /// A window of an open load that is held without a pause, to see whether it lasts.
+    /// A window of an open load held without a pause, to test whether it lasts.
     Hold,
 }
 
-/// One load, offered once.
+/// A load offered once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadSlot {
-    /// The pace of the leading stream. Open loads are rungs: 10^(i/40) operations per second.
+    /// Pace of the leading stream. Rates of open loads are rungs: 10^(i/40) operations per second.
     pub offered: Pace,
-    /// Why it was measured.
+    /// Purpose.
     pub role: SlotRole,
-    /// Number of the pass or of the hold, from 0; slots of one pass follow each other in random order.
+    /// Number of the pass or hold, from 0; the slots of a pass are in random order.
     pub pass: u32,
-    /// From the start of the measurement to the first operation offered, in nanoseconds.
+    /// Time from the start of the measurement to the first offered operation, in nanoseconds.
     #[serde(rename = "start_ns")]
     pub start: Instant,
-    /// Time at its start that is in no figure, in nanoseconds.
+    /// Time at the start that is excluded from all figures, in nanoseconds.
     #[serde(rename = "warm_up_ns")]
     pub warm_up: Span,
-    /// The time that was measured, in nanoseconds, without the time in which the queue drained.
+    /// Measured time in nanoseconds, without draining.
     #[serde(rename = "span_ns")]
     pub span: Span,
-    /// Operations completed per second of that time, by all streams.
+    /// Operations of all streams completed per second of measured time.
     pub iops: f64,
-    /// Of these, the operations of the streams beside the leading one.
+    /// Part of `iops` of the streams other than the leading stream.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beside_iops: f64,
-    /// Response times of the operations that arrived after the warm-up, the drained ones included, by kind.
+    /// Response times of the operations that arrived after the warm-up, including drained operations, by kind.
     pub response: Vec<(Kind, Bins)>,
-    /// How far the generator overslept the arrivals.
+    /// Lateness of the generator.
     #[serde(default, skip_serializing_if = "Bins::is_empty")]
     pub lateness: Bins,
 }
 
-// Serde hands out a reference.
+// Signature required by serde.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
 impl LoadSlot {
-    /// The slot that a run was.
+    /// Converts a run to a slot.
     pub fn of(run: &Run, role: SlotRole, pass: u32, start: Instant) -> Self {
         let (warm_up, lateness) = (run.warm_up, run.lateness.coarse());
         let whole = Self::of_tally(run.offered, &run.total, run.figures.iops.value, run.span);
         Self { role, pass, start, warm_up, lateness, ..whole }
     }
 
-    /// A window of a run that was not paused, as a slot: a slice of its series. The lateness of the generator within
-    /// it is not known.
+    /// Converts a slice of an unpaused run to a slot. The generator's lateness within it is unknown.
     pub fn window(run: &Run, slice: &Slice, role: SlotRole, pass: u32, start: Instant) -> Self {
         let iops = slice.tally.operations() as f64 / slice.span.as_secs_f64().max(1e-9);
         Self { role, pass, start, ..Self::of_tally(run.offered, &slice.tally, iops, slice.span) }
@@ -102,8 +101,8 @@ impl LoadSlot {
         }
     }
 
-    /// The size of the offered load: operations per second of the leading stream, or how many a closed load keeps
-    /// outstanding, such as sessions.
+    /// Offered load: operations per second of the leading stream, or the number in flight of a closed load (such as
+    /// sessions).
     pub fn load(&self) -> f64 {
         match self.offered {
             Pace::Open { rate, .. } => rate.as_f64(),
@@ -111,7 +110,7 @@ impl LoadSlot {
         }
     }
 
-    /// Operations per second that the leading stream offered; `None` for a closed load.
+    /// Operations per second offered by the leading stream; `None` for a closed load.
     pub fn rate(&self) -> Option<f64> {
         match self.offered {
             Pace::Open { rate, .. } => Some(rate.as_f64()),
@@ -119,13 +118,13 @@ impl LoadSlot {
         }
     }
 
-    /// Operations within the objective's scope, and how many of them took longer than its limit.
+    /// Number of operations in the objective's scope, and number of those above its limit.
     pub fn late(&self, objective: &Objective) -> (u64, u64) {
         let counted = self.response.iter().filter(|(kind, _)| objective.over.covers(*kind));
         counted.fold((0, 0), |(all, late), (_, bins)| (all + bins.count, late + bins.above(objective.limit)))
     }
 
-    /// The objective's measure over the operations within its scope; `None` where there were none.
+    /// The objective's measure over the operations in its scope; `None` without any.
     pub fn measured(&self, objective: &Objective) -> Option<Span> {
         let mut all = Bins::default();
         let counted = self.response.iter().filter(|(kind, _)| objective.over.covers(*kind));

@@ -1,4 +1,4 @@
-//! A suite: the steps of a classic benchmark, what was seen of each, and the file that they are kept in.
+//! A suite: steps of a classic benchmark with their results, and its file format.
 
 use plimsoll_load::JobSpec;
 use plimsoll_units::{Instant, Span};
@@ -12,123 +12,123 @@ use crate::host::Host;
 use crate::run::{CpuTime, Run};
 use crate::tally::Tally;
 
-/// The name and version of the file format of suites.
+/// Name and version of the file format of suites.
 pub const SUITE_FORMAT: &str = "plimsoll.suite/1";
 
-/// One worker of a step.
+/// A worker of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobRun {
-    /// What it asked for.
+    /// Specification of its operations.
     pub job: JobSpec,
-    /// What issued its operations, such as `io_uring` or `sync`.
+    /// Mechanism that issued its operations, such as `io_uring` or `sync`.
     pub engine: String,
-    /// Past the page cache, or through it.
+    /// Direct I/O; otherwise through the page cache.
     pub direct: bool,
-    /// When it began, in nanoseconds from the beginning of the step.
+    /// Start, in nanoseconds from the start of the step.
     #[serde(rename = "began_ns")]
     pub began: Instant,
-    /// Until its last operation came back, in nanoseconds.
+    /// Time until the completion of its last operation, in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: Span,
-    /// All that it did; the stream is its index in the step.
+    /// Counts of its operations; the stream is its index in the step.
     pub total: Tally,
     /// Processor time of its thread; absent in virtual time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuTime>,
 }
 
-/// What a step did.
+/// Work of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StepWork {
-    /// Operations on blocks.
+    /// Block operations.
     Io {
-        /// Its workers, in their order.
+        /// Workers in order.
         jobs: Vec<JobRun>,
-        /// All of them together.
+        /// All workers together.
         run: Box<Run>,
-        /// From the first beginning to the last end, in nanoseconds: what classic figures divide by.
+        /// Time from the first start to the last end, in nanoseconds: the divisor of classic figures.
         #[serde(rename = "span_ns")]
         span: Span,
     },
-    /// Operations on files.
+    /// File operations.
     Files {
-        /// How many.
+        /// Number of files.
         files: u64,
-        /// How long it took, in nanoseconds.
+        /// Duration in nanoseconds.
         #[serde(rename = "span_ns")]
         span: Span,
-        /// Time for each.
+        /// Time per file.
         each: Bins,
         /// Processor time.
         cpu: CpuTime,
     },
-    /// Statements of one session, one after the other.
+    /// Statements of a session, executed sequentially.
     Statements(Box<Statements>),
-    /// Sessions of a database side by side.
+    /// Concurrent sessions of a database.
     #[serde(rename = "crowd")]
     Sessions(Box<SessionRun>),
-    /// It could not be done.
+    /// The step was not possible.
     Skipped {
-        /// Why.
+        /// Reason.
         why: String,
     },
 }
 
-/// Statements of one session, one after the other.
+/// Statements of a session, executed sequentially.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Statements {
-    /// How many were to be run.
+    /// Number of planned statements.
     pub asked: u64,
-    /// How many were run: fewer where the time was over first.
+    /// Number of executed statements: fewer than planned if the time ended first.
     pub done: u64,
-    /// How many did not bring the rows that they should have.
+    /// Number of statements with wrong rows.
     #[serde(default)]
     pub wrong: u64,
-    /// How long they took, in nanoseconds.
+    /// Duration in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: Span,
-    /// Time for each.
+    /// Time per statement.
     pub each: Bins,
     /// Processor time of this program.
     pub client: CpuTime,
-    /// What the database counted over them.
+    /// Counters of the database over the statements.
     pub counted: DatabaseCounters,
-    /// What the storage showed over them.
+    /// Activity of the storage over the statements.
     pub storage: StorageSide,
 }
 
-/// One step of a suite.
+/// A step of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRun {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Which of its repetitions, from 1.
+    /// Number of the repetition, from 1.
     pub round: u32,
-    /// Its figures count; otherwise it prepared or warmed up.
+    /// Whether its figures count; otherwise it was preparation or warm-up.
     pub counts: bool,
-    /// What its number really measures; empty where the name says it.
+    /// The measured quantity; empty if the name is sufficient.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub measures: String,
-    /// What it did.
+    /// Work.
     pub work: StepWork,
 }
 
-/// A layout that people know, as text.
+/// The classic text output of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listing {
-    /// What it is the layout of, such as `CSV 1.98`.
+    /// Name of the layout, such as `CSV 1.98`.
     pub title: String,
-    /// Its lines.
+    /// Text.
     pub text: String,
 }
 
-/// Steps of a classic benchmark on one target.
+/// Steps of a classic benchmark on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteRun {
@@ -136,52 +136,52 @@ pub struct SuiteRun {
     pub format: String,
     /// Program and version.
     pub made_by: String,
-    /// When it began, RFC 3339 in UTC; absent for simulated ones.
+    /// Start, RFC 3339 in UTC; absent for simulated suites.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
-    /// How long all of it took, in nanoseconds of the target's time line.
+    /// Total duration in nanoseconds of the target's time line.
     #[serde(rename = "wall_ns")]
     pub wall: Span,
-    /// The command that repeats it.
+    /// Command that repeats the suite.
     pub command: Vec<String>,
-    /// Why it ended.
+    /// Reason for the end.
     pub ended: Ended,
-    /// How the figures came to be.
+    /// Origin of the figures.
     pub source: Source,
-    /// What the load was offered to.
+    /// Target of the load.
     pub subject: Subject,
-    /// Where the load came from.
+    /// Machine that generated the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
     /// The suite's name, such as `bonnie`.
     pub suite: String,
-    /// What it follows, in one line.
+    /// The benchmark that it follows, in a line.
     pub follows: String,
-    /// How it was set, as `(name, value)`.
+    /// Settings, as `(name, value)`.
     pub settings: Vec<(String, String)>,
-    /// The steps, in the order in which they were made.
+    /// Steps in order of execution.
     pub steps: Vec<StepRun>,
-    /// What a database was, and what came of its load as a whole; absent for storage.
+    /// Description of the database and results of its load as a whole; absent for storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<Box<DatabaseSide>>,
-    /// The classic layouts of its figures.
+    /// Classic text outputs.
     pub listings: Vec<Listing>,
-    /// What was concluded, in sentences with their figures.
+    /// Conclusions, in sentences with figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<String>,
-    /// What makes the whole questionable.
+    /// Doubts about the whole suite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 impl SuiteRun {
-    /// Reads a suite from the bytes of its file.
+    /// Parses a suite file.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
         check_format(bytes, &[SUITE_FORMAT])?;
         serde_json::from_slice(bytes).map_err(FormatError::Shape)
     }
 
-    /// The bytes of its file, ending in a newline.
+    /// Serialises to the file format, ending in a newline.
     pub fn to_json(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).expect("a suite has only string keys and finite shape");
         bytes.push(b'\n');

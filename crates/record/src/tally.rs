@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::{Bins, Recorder};
 
-/// What became of one stream's operations of one kind.
+/// Results of a stream's operations of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counter {
@@ -13,25 +13,25 @@ pub struct Counter {
     pub stream: u8,
     /// Kind of the operations.
     pub kind: Kind,
-    /// Bytes moved by operations that succeeded.
+    /// Bytes transferred by successful operations.
     pub bytes: u64,
-    /// Operations that failed, by `errno`.
+    /// Failed operations by `errno`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<(i32, u64)>,
-    /// Time from the intended moment to the answer; for operations that were never issued, the wait until the end.
+    /// Time from the intended start to completion; for operations that were never issued, the wait until the end.
     pub response: Bins,
-    /// Time from the submission to the answer; absent where it equals the response time, as in a closed load.
+    /// Time from submission to completion; absent if equal to the response time, as in a closed load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Bins>,
 }
 
 impl Counter {
-    /// Operations that succeeded.
+    /// Number of successful operations.
     pub fn operations(&self) -> u64 {
         self.service().count
     }
 
-    /// Time from the submission to the answer.
+    /// Time from submission to completion.
     pub fn service(&self) -> &Bins {
         self.service.as_ref().unwrap_or(&self.response)
     }
@@ -57,14 +57,14 @@ fn add_error(errors: &mut Vec<(i32, u64)>, errno: i32, count: u64) {
     }
 }
 
-/// Operations counted by stream and kind; a pair that did not occur is absent.
+/// Counts of operations by stream and kind, without empty pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Tally(pub Vec<Counter>);
 
 impl Tally {
-    /// Adds another tally's counts.
+    /// Adds the counts of another tally.
     pub fn merge(&mut self, other: &Self) {
         for counter in &other.0 {
             match self.0.iter_mut().find(|c| c.stream == counter.stream && c.kind == counter.kind) {
@@ -75,22 +75,22 @@ impl Tally {
         self.0.sort_by_key(|counter| (counter.stream, counter.kind));
     }
 
-    /// The counters that `wanted` accepts.
+    /// The counters accepted by `wanted`.
     pub fn only(&self, wanted: impl Fn(&Counter) -> bool) -> Self {
         Self(self.0.iter().filter(|counter| wanted(counter)).cloned().collect())
     }
 
-    /// Operations that succeeded.
+    /// Number of successful operations.
     pub fn operations(&self) -> u64 {
         self.0.iter().map(Counter::operations).sum()
     }
 
-    /// Bytes moved.
+    /// Bytes transferred.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|counter| counter.bytes).sum()
     }
 
-    /// Operations that failed.
+    /// Number of failed operations.
     pub fn errors(&self) -> u64 {
         self.0.iter().flat_map(|counter| &counter.errors).map(|(_, count)| count).sum()
     }
@@ -100,7 +100,7 @@ impl Tally {
         self.response_where(|_| true)
     }
 
-    /// Response times of the counters that `wanted` accepts.
+    /// Response times of the counters accepted by `wanted`.
     pub fn response_where(&self, wanted: impl Fn(&Counter) -> bool) -> Bins {
         let mut all = Bins::default();
         self.0.iter().filter(|counter| wanted(counter)).for_each(|counter| all.merge(&counter.response));
@@ -115,7 +115,7 @@ impl Tally {
     }
 }
 
-/// A tally in the making: what the loop writes to.
+/// The recorder of a tally, written to by the loop.
 #[derive(Debug, Default)]
 pub struct Counting {
     cells: Vec<Option<Box<Cell>>>,
@@ -125,19 +125,19 @@ pub struct Counting {
 struct Cell {
     bytes: u64,
     errors: Vec<(i32, u64)>,
-    /// Operations whose response time is their service time: all of a closed load, counted once instead of twice.
+    /// Operations with equal response and service times, counted once: all of a closed load.
     alike: Recorder,
     response: Recorder,
     service: Recorder,
 }
 
 impl Counting {
-    /// Counts nothing yet.
+    /// Creates an empty recorder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts an operation that succeeded.
+    /// Counts a successful operation.
     #[inline]
     pub fn done(&mut self, op: &Op, response: Span, service: Span) {
         let cell = self.cell(op);
@@ -150,13 +150,13 @@ impl Counting {
         }
     }
 
-    /// Counts the wait of an operation that arrived and was never issued.
+    /// Counts the wait of an operation that arrived but was never issued.
     #[cold]
     pub fn unserved(&mut self, op: &Op, waited: Span) {
         self.cell(op).response.record(waited);
     }
 
-    /// Counts an operation that failed.
+    /// Counts a failed operation.
     #[cold]
     pub fn failed(&mut self, op: &Op, errno: i32) {
         add_error(&mut self.cell(op).errors, errno, 1);
@@ -171,7 +171,7 @@ impl Counting {
         self.cells[index].get_or_insert_default()
     }
 
-    /// What was counted, and starts from nothing again.
+    /// Returns the counts and resets the recorder.
     pub fn take(&mut self) -> Tally {
         let mut counters = Vec::new();
         for (index, cell) in self.cells.iter_mut().enumerate() {

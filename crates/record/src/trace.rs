@@ -1,4 +1,4 @@
-//! Recorded operations as text that people and other tools read: one line for each, in the order in which they arrived.
+//! Recorded operations as text for people and other tools: a line for each, in order of arrival.
 //!
 //! ```text
 //! #plimsoll.trace/1
@@ -9,11 +9,11 @@
 //! #dropped 0
 //! ```
 //!
-//! Times are nanoseconds since the first operation and never fall; offset and length are bytes. Kinds are `read`,
-//! `write`, `durable-write` (durable when answered), `flush` (with zeros) and `trim` (space given back). Other lines that
-//! begin with `#` are remarks. The last line says how many operations the recorder could not keep.
+//! Times are nanoseconds since the first operation and never decrease; offset and length are bytes. Kinds are `read`,
+//! `write`, `durable-write` (durable on completion), `flush` (with zeros) and `trim` (space is deallocated). Other
+//! lines that begin with `#` are comments. The last line states the number of operations dropped by the recorder.
 //!
-//! Knows no file: readers and writers are streams of bytes, and hold one line at a time.
+//! Readers and writers work on streams of bytes, and hold a line at a time.
 
 mod outline;
 mod read;
@@ -26,32 +26,32 @@ use plimsoll_units::{Kind, Op, Span};
 pub use outline::Outline;
 pub use read::{TraceError, TraceLine, TraceReader, Wrong};
 
-/// The name and version of the format, in the first line after `#`.
+/// Name and version of the format, in the first line after `#`.
 pub const TRACE_FORMAT: &str = "plimsoll.trace/1";
 
-/// The second line.
+/// Second line.
 const COLUMNS: &str = "time_ns,kind,offset,length";
 
-/// How the last line begins.
+/// Start of the last line.
 const DROPPED: &str = "#dropped ";
 
-/// What a recorded operation does.
+/// Kind of a recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Reads.
     Read,
     /// Writes.
     Write,
-    /// Writes, durable when answered.
+    /// Writes, durable on completion.
     DurableWrite,
-    /// Makes what was written durable.
+    /// Makes previous writes durable.
     Flush,
-    /// Gives space back; moves no bytes.
+    /// Deallocates space; transfers no bytes.
     Trim,
 }
 
 impl Action {
-    /// Every action with its word in the file.
+    /// Name of every action in the file.
     const WORDS: [(Self, &'static str); 5] = [
         (Self::Read, "read"),
         (Self::Write, "write"),
@@ -65,21 +65,21 @@ impl Action {
     }
 }
 
-/// One line of a trace.
+/// A line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// When it arrived, in nanoseconds since the first.
+    /// Arrival in nanoseconds since the first operation.
     pub at: Span,
-    /// What it does.
+    /// Kind.
     pub action: Action,
     /// First byte; zero for a flush.
     pub offset: u64,
-    /// Bytes; zero for a flush. At most `u32::MAX`, but for a trim.
+    /// Length in bytes; zero for a flush. At most `u32::MAX`, except for a trim.
     pub length: u64,
 }
 
 impl Asked {
-    /// What a model is asked: a trim is a write that moves nothing.
+    /// The operation for a model: a trim is a write that transfers no data.
     pub fn recorded(&self) -> Recorded {
         let kind = match self.action {
             Action::Read => Kind::Read,
@@ -90,13 +90,13 @@ impl Asked {
         Recorded { at: self.at, op: Op { offset: self.offset, length: self.bytes(), kind, stream: 0 } }
     }
 
-    /// Bytes that it moves.
+    /// Bytes transferred.
     fn bytes(&self) -> u32 {
         if self.action == Action::Trim { 0 } else { u32::try_from(self.length).unwrap_or(u32::MAX) }
     }
 }
 
-/// Writes a trace to a stream of bytes, which should be buffered.
+/// Writes a trace to a stream, which should be buffered.
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     sink: W,
@@ -104,37 +104,37 @@ pub struct TraceWriter<W> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins a trace with its two head lines.
+    /// Starts a trace with its two header lines.
     ///
     /// # Errors
-    /// What the stream says.
+    /// Errors of the stream.
     pub fn new(mut sink: W) -> io::Result<Self> {
         writeln!(sink, "#{TRACE_FORMAT}\n{COLUMNS}")?;
         Ok(Self { sink, first: None })
     }
 
-    /// Writes one operation. Times count from the first that was written, and must not fall.
+    /// Writes an operation. Times are relative to the first written operation, and must not decrease.
     ///
     /// # Errors
-    /// What the stream says.
+    /// Errors of the stream.
     pub fn write(&mut self, asked: &Asked) -> io::Result<()> {
         let Asked { at, action, offset, length } = *asked;
         let since = at - *self.first.get_or_insert(at);
         writeln!(self.sink, "{},{},{offset},{length}", since.as_nanos(), action.word())
     }
 
-    /// Hands everything on that is buffered, so that others see the trace up to here.
+    /// Flushes buffered data, so that other processes see the trace so far.
     ///
     /// # Errors
-    /// What the stream says.
+    /// Errors of the stream.
     pub fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
     }
 
-    /// Ends the trace with how many operations are missing in it.
+    /// Ends the trace with the number of dropped operations.
     ///
     /// # Errors
-    /// What the stream says.
+    /// Errors of the stream.
     pub fn end(mut self, dropped: u64) -> io::Result<()> {
         writeln!(self.sink, "{DROPPED}{dropped}")?;
         self.sink.flush()

@@ -1,4 +1,4 @@
-//! Traces as text: what is written is read again, and what is malformed is refused with its line.
+//! Round trip of traces, and rejection of malformed lines with their number.
 
 use plimsoll_load::Split;
 use plimsoll_record::{Action, Asked, Outline, TraceError, TraceReader, TraceWriter};
@@ -14,14 +14,14 @@ fn read(text: &str) -> Result<Vec<Asked>, TraceError> {
     TraceReader::new(text.as_bytes())?.collect()
 }
 
-/// Every refusal as `LINE: WHAT`.
+/// The error as `LINE: MESSAGE`.
 fn refused(lines: &str) -> String {
     let error = read(&format!("{HEAD}{lines}")).expect_err(lines);
     format!("{}: {error}", error.line)
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_trace_is_read_back() {
     let all = [
         asked(7_000, Action::Read, 8_192, 4_096),
         asked(7_001, Action::Write, u64::MAX - 9, 9),
@@ -47,7 +47,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn models_are_asked_what_the_volume_was() {
+fn recorded_kinds_map_to_model_kinds() {
     let kinds = [
         (Action::Read, Kind::Read, 4_096),
         (Action::Write, Kind::Write, 4_096),
@@ -61,7 +61,7 @@ fn models_are_asked_what_the_volume_was() {
 }
 
 #[test]
-fn remarks_and_line_breaks_of_other_systems_are_taken() {
+fn comments_and_crlf_are_accepted() {
     let text = format!("{HEAD}# by hand\n0,read,0,512\n#dropped 1\n");
     for text in [text.replace('\n', "\r\n"), text] {
         assert_eq!(read(&text).unwrap(), [asked(0, Action::Read, 0, 512)]);
@@ -83,7 +83,7 @@ fn malformed_lines_are_refused_with_their_number() {
         ("5,read,0,512\n# a remark\n4,read,0,512\n", "5: time goes back, from 5 ns to 4 ns"),
         ("0,write,0,4294967296\n", "3: a length of 4294967296"),
         ("0,trim,18446744073709551615,1\n", "3: the operation reaches beyond"),
-        ("0,flush,512,0\n", "3: a flush has no place"),
+        ("0,flush,512,0\n", "3: a flush has no address"),
         ("#dropped many\n", "3: the count of dropped operations is \"many\""),
         ("0,read,0,512", "3: the last line is cut off"),
     ] {
@@ -108,7 +108,7 @@ fn another_format_is_refused() {
 }
 
 #[test]
-fn nothing_follows_an_error() {
+fn reader_ends_after_an_error() {
     let text = format!("{HEAD}bad\n0,read,0,512\n");
     let mut reader = TraceReader::new(text.as_bytes()).unwrap();
     assert!(reader.next().is_some_and(|line| line.is_err()));
@@ -122,7 +122,7 @@ fn outline(lines: &str) -> Option<Outline> {
 }
 
 #[test]
-fn an_outline_counts_what_is_asked() {
+fn outline_counts_operations() {
     let lines = "10,read,0,4096\n20,read,4096,4096\n25,read,0,8192\n30,write,0,8192\n30,flush,0,0\n35,trim,0,1048576\n";
     let outline = outline(&format!("{lines}#dropped 2\n#dropped 5\n")).unwrap();
     assert_eq!((outline.operations, outline.span, outline.dropped), (6, Span::from_nanos(25), 7));
@@ -133,7 +133,7 @@ fn an_outline_counts_what_is_asked() {
 }
 
 #[test]
-fn many_sizes_are_counted_by_powers_of_two() {
+fn many_sizes_are_rounded_to_powers_of_two() {
     let lines: Vec<String> = (1..=4_096).map(|size| format!("0,read,0,{size}\n")).collect();
     let sizes = outline(&lines.concat()).unwrap().mix.sizes;
     assert_eq!(sizes.largest(), Bytes::kib(4));
@@ -143,7 +143,7 @@ fn many_sizes_are_counted_by_powers_of_two() {
 }
 
 #[test]
-fn nothing_recorded_has_no_outline() {
+fn empty_trace_has_no_outline() {
     assert_eq!(outline("#dropped 9\n"), None);
     assert_eq!(outline("0,flush,0,0\n").unwrap().operations, 1);
 }

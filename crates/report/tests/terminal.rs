@@ -86,7 +86,7 @@ fn findings_come_by_weight_with_remedies() {
     let shown = text(&support::curve(), &plain(120));
     let caution = shown.find("caution").unwrap();
     assert!(caution < shown.find("\nnote ").unwrap());
-    assert!(shown.contains("-> stop the other load, or count it in"));
+    assert!(shown.contains("-> stop the other load, or include it"));
     assert!(text(&support::empty(), &plain(80)).contains("Findings: none"));
 }
 

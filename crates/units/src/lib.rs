@@ -1,7 +1,6 @@
-//! Quantities, moments and one operation: the words that every other crate speaks in.
+//! Quantities, times and operations: the vocabulary of all other crates.
 //!
-//! Knows nothing about what is asked, what answers, or which clock runs. `no_std`, no allocation: a forbidden
-//! clock, file or thread cannot even be named here.
+//! `no_std` and without allocation, so that clocks, files and threads are not accessible.
 #![no_std]
 
 mod moment;

@@ -1,7 +1,7 @@
-//! Moments and spans of one time line, in nanoseconds.
+//! Times and durations on a time line, in nanoseconds.
 //!
-//! An [`Instant`] counts from the origin of the line that it belongs to (a target's start, a simulation's zero).
-//! It knows nothing about which line that is: comparing moments of two lines is the caller's error.
+//! An [`Instant`] is relative to the origin of its time line (start of a target, zero of a simulation). Instants of
+//! different time lines must not be compared.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::parse::{self, Malformed, Quantity};
 
-/// A moment of a time line: nanoseconds since the line's origin. Reaches 584 years.
+/// A time in nanoseconds since the origin of its time line; at most 584 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Instant(u64);
 
 impl Instant {
-    /// The origin of the line.
+    /// The origin of the time line.
     pub const ZERO: Self = Self(0);
-    /// The last moment that can be written: "never", when something is waited for.
+    /// The maximum, used as "never" for waits.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The moment `ns` nanoseconds after the origin.
+    /// `ns` nanoseconds after the origin.
     pub const fn from_nanos(ns: u64) -> Self {
         Self(ns)
     }
@@ -33,7 +33,7 @@ impl Instant {
         self.0
     }
 
-    /// How long after `earlier` this is; zero when it is not after it.
+    /// Duration since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
@@ -59,16 +59,16 @@ impl Sub<Span> for Instant {
     }
 }
 
-/// A length of time in nanoseconds. Arithmetic saturates: a span is never negative and never wraps.
+/// A duration in nanoseconds. Arithmetic saturates: a span is never negative and never wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Span(u64);
 
 impl Span {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
-    /// The longest span that can be written.
+    /// The maximum span.
     pub const MAX: Self = Self(u64::MAX);
 
     /// `ns` nanoseconds.
@@ -91,7 +91,7 @@ impl Span {
         Self(s.saturating_mul(1_000_000_000))
     }
 
-    /// `seconds` rounded to the nearest nanosecond; negative and not-a-number become zero.
+    /// `seconds`, rounded to the nearest nanosecond; zero for negative values and NaN.
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self((seconds * 1e9 + 0.5) as u64)
     }
@@ -101,17 +101,17 @@ impl Span {
         self.0
     }
 
-    /// Seconds, for showing and averaging.
+    /// Seconds, for display and averages.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Milliseconds, for showing and averaging.
+    /// Milliseconds, for display and averages.
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// True when there is no time in it.
+    /// True for a zero span.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -147,19 +147,19 @@ impl Mul<u64> for Span {
 impl Div<u64> for Span {
     type Output = Self;
     /// # Panics
-    /// When `parts` is zero.
+    /// If `parts` is zero.
     fn div(self, parts: u64) -> Self {
         Self(self.0 / parts)
     }
 }
 
-/// Three significant digits in the unit that fits: `950 ns`, `84.1 us`, `1.25 ms`, `12 s`.
+/// Three significant digits in a suitable unit: `950 ns`, `84.1 us`, `1.25 ms`, `12 s`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
         let (value, unit) = match self.0 {
             0..=999 => return write!(f, "{} ns", self.0),
-            // 999.5 us would round to "1000 us": it is shown as 1 ms.
+            // 999.5 us would round to "1000 us", so it is displayed as 1 ms.
             1_000..=999_499 => (ns / 1e3, "us"),
             999_500..=999_499_999 => (ns / 1e6, "ms"),
             _ => (ns / 1e9, "s"),
@@ -183,8 +183,8 @@ const UNITS: &[(&str, u128)] = &[
 
 impl FromStr for Span {
     type Err = Malformed;
-    /// A number and a unit: `250us`, `1.5 ms`, `60s`, `10 min`, `1h`. A bare number is refused: seconds and
-    /// milliseconds are confused too easily.
+    /// A number with a unit: `250us`, `1.5 ms`, `60s`, `10 min`, `1h`. A number without a unit is refused, because
+    /// seconds and milliseconds are easily confused.
     fn from_str(text: &str) -> Result<Self, Malformed> {
         parse::scaled(text, UNITS, None, Quantity::Span).map(Self)
     }

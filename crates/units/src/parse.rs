@@ -1,31 +1,31 @@
-//! Reading numbers with units exactly, and writing three significant digits. Integers throughout: `1.1 GB` is
-//! 1,100,000,000 bytes, not what a float makes of it.
+//! Exact parsing of numbers with units, and output with three significant digits. Uses integers throughout: `1.1 GB` is
+//! exactly 1,100,000,000 bytes.
 
 use core::fmt;
 
-/// What was being read when a text was refused.
+/// The expected quantity of a malformed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// A length of time.
+    /// A duration.
     Span,
     /// A size.
     Bytes,
-    /// A size that is a small number without a unit.
+    /// A size without a unit that is too small to be in bytes.
     BareBytes,
     /// A rate of operations.
     Iops,
 }
 
-/// A text that is not the quantity that was asked for. Its message says which forms are.
+/// A malformed quantity. The message lists the accepted forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// What the text should have been.
-    pub what: Quantity,
+    /// The expected quantity.
+    pub expected: Quantity,
 }
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.what {
+        f.write_str(match self.expected {
             Quantity::Span => "not a time: write a number and ns, us, ms, s, min or h, such as 250us or 60s",
             Quantity::Bytes => {
                 "not a size: write a number and KiB, MiB, GiB, TiB (1,024), kB, MB, GB, TB (1,000) or k, M, G, T \
@@ -42,10 +42,15 @@ impl fmt::Display for Malformed {
 
 impl core::error::Error for Malformed {}
 
-/// Reads `number [unit]` into whole units of 1; `bare` is the scale of a number without a unit, if that is allowed.
-/// Fractions below one unit are cut.
-pub(crate) fn scaled(text: &str, units: &[(&str, u128)], bare: Option<u128>, what: Quantity) -> Result<u64, Malformed> {
-    let refused = Malformed { what };
+/// Parses `number [unit]` into base units; `bare` is the scale of a number without a unit, if allowed. Fractions of a
+/// base unit are truncated.
+pub(crate) fn scaled(
+    text: &str,
+    units: &[(&str, u128)],
+    bare: Option<u128>,
+    expected: Quantity,
+) -> Result<u64, Malformed> {
+    let refused = Malformed { expected };
     let text = text.trim();
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = (&text[..split], text[split..].trim());
@@ -64,7 +69,7 @@ pub(crate) fn scaled(text: &str, units: &[(&str, u128)], bare: Option<u128>, wha
     u64::try_from(total).map_err(|_| refused)
 }
 
-/// `text` without the first of `suffixes` that it ends with, in any case.
+/// `text` without the first matching suffix of `suffixes`, ignoring case.
 pub(crate) fn without_suffix<'a>(text: &'a str, suffixes: &[&str]) -> &'a str {
     for suffix in suffixes {
         if let Some(cut) = text.len().checked_sub(suffix.len())
@@ -77,7 +82,7 @@ pub(crate) fn without_suffix<'a>(text: &'a str, suffixes: &[&str]) -> &'a str {
     text
 }
 
-/// Writes `value` (not negative, below 1,000,000) with three significant digits, without trailing zeros.
+/// Formats `value` (0 to below 1,000,000) with three significant digits, without trailing zeros.
 pub(crate) fn three_digits(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
     let decimals = if value >= 99.95 {
         0
@@ -97,7 +102,7 @@ pub(crate) fn three_digits(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Resul
     if places == 0 { write!(f, "{scaled}") } else { write!(f, "{}.{:0places$}", scaled / scale, scaled % scale) }
 }
 
-/// Writes a whole number with commas between its thousands.
+/// Formats a whole number with commas as thousands separators.
 pub(crate) fn grouped(f: &mut fmt::Formatter<'_>, value: u64) -> fmt::Result {
     if value < 1000 {
         return write!(f, "{value}");

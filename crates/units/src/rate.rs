@@ -10,44 +10,44 @@ use crate::parse::{self, Malformed, Quantity};
 
 const NANOS: u128 = 1_000_000_000;
 
-/// A rate of operations, kept as the fraction `ops / seconds`: 7,000,000 a second has no exact interval in
-/// nanoseconds, and a rounded one drifts by 0.6 %.
+/// A rate of operations as the exact fraction `ops / seconds`: 7,000,000 per second has no exact interval in
+/// nanoseconds, and a rounded interval drifts by 0.6 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Iops {
     /// Operations in `seconds`; at least 1.
     pub ops: u64,
-    /// Seconds that `ops` take; at least 1.
+    /// Duration of `ops` operations in seconds; at least 1.
     pub seconds: u64,
 }
 
 impl Iops {
-    /// `ops` operations each second; zero is read as one.
+    /// `ops` operations per second; zero becomes 1.
     pub const fn per_second(ops: u64) -> Self {
         Self { ops: if ops == 0 { 1 } else { ops }, seconds: 1 }
     }
 
-    /// The nearest fraction over 1,000 seconds: exact to a thousandth of an operation a second.
+    /// The nearest fraction over 1,000 seconds: exact to 0.001 operations per second.
     pub fn from_f64(per_second: f64) -> Self {
         let milli = (per_second * 1e3 + 0.5) as u64;
         if milli.is_multiple_of(1_000) { Self::per_second(milli / 1_000) } else { Self { ops: milli, seconds: 1_000 } }
     }
 
-    /// Operations per second, for showing and averaging.
+    /// Operations per second, for display and averages.
     pub fn as_f64(self) -> f64 {
         self.ops as f64 / self.seconds as f64
     }
 
-    /// The time that `n` operations take, rounded down: never accumulates an error, because it starts from zero.
+    /// Duration of `n` operations, rounded down. Errors do not accumulate, because it is computed from zero.
     pub fn time_of(self, n: u64) -> Span {
         let ns = n as u128 * self.seconds as u128 * NANOS / self.ops as u128;
         Span::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 
-    /// This rate times `numerator / denominator`, exactly.
+    /// This rate multiplied by `numerator / denominator`, exactly.
     ///
     /// # Panics
-    /// When the product leaves 64 bits.
+    /// If a product exceeds 64 bits.
     pub fn scaled(self, numerator: u64, denominator: u64) -> Self {
         Self { ops: self.ops * numerator, seconds: self.seconds * denominator }
     }
@@ -68,7 +68,7 @@ impl fmt::Display for Iops {
 
 impl FromStr for Iops {
     type Err = Malformed;
-    /// `12000`, `12k` (thousands, as rates are decimal), `0.5`, with `IOPS` or `/s` behind if wished.
+    /// `12000`, `12k` (decimal), `0.5`, optionally followed by `IOPS` or `/s`.
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let bare = parse::without_suffix(text.trim(), &["iops", "/s"]);
         let milli = parse::scaled(bare, &[("k", 1_000_000), ("m", 1_000_000_000)], Some(1_000), Quantity::Iops)?;
@@ -77,7 +77,7 @@ impl FromStr for Iops {
         } else {
             Self { ops: milli, seconds: 1_000 }
         };
-        if rate.ops == 0 { Err(Malformed { what: Quantity::Iops }) } else { Ok(rate) }
+        if rate.ops == 0 { Err(Malformed { expected: Quantity::Iops }) } else { Ok(rate) }
     }
 }
 
@@ -88,7 +88,7 @@ impl FromStr for Iops {
 pub struct Throughput(u64);
 
 impl Throughput {
-    /// `n` bytes each second; zero is read as one.
+    /// `n` bytes per second; zero becomes 1.
     pub const fn per_second(n: u64) -> Self {
         Self(if n == 0 { 1 } else { n })
     }
@@ -99,7 +99,7 @@ impl Throughput {
     }
 }
 
-/// In MB/s, decimal, as vendors and clouds count: `480 MB/s`.
+/// In decimal MB/s, as vendors and clouds state it: `480 MB/s`.
 impl fmt::Display for Throughput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mega = self.0 as f64 / 1e6;

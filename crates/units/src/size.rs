@@ -1,4 +1,4 @@
-//! Sizes in bytes, with GB and GiB kept apart.
+//! Sizes in bytes, with decimal (GB) and binary (GiB) units.
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,7 +14,7 @@ use crate::parse::{self, Malformed, Quantity};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// `n` bytes.
@@ -42,17 +42,17 @@ impl Bytes {
         self.0
     }
 
-    /// The largest multiple of `block` that is not above this size.
+    /// The largest multiple of `block` up to this size.
     ///
     /// # Panics
-    /// When `block` is zero.
+    /// If `block` is zero.
     pub const fn round_down(self, block: Self) -> Self {
         Self(self.0 / block.0 * block.0)
     }
 }
 
-/// Exact in the largest binary unit that divides it, else three significant digits of the binary unit that fits:
-/// `8 KiB`, `1.5 GiB`, `512 B`.
+/// Exact if divisible by the largest binary unit that fits, else with three significant digits: `8 KiB`, `1.5 GiB`,
+/// `512 B`.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -71,8 +71,8 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Smaller sizes need a unit: `--capacity 2` is no two bytes.
-const LEAST_BARE: u64 = 512;
+/// Smaller sizes need a unit: `--capacity 2` does not mean two bytes.
+const MIN_BARE: u64 = 512;
 
 const UNITS: &[(&str, u128)] = &[
     ("b", 1),
@@ -86,7 +86,7 @@ const UNITS: &[(&str, u128)] = &[
     ("gb", 1_000_000_000),
     ("tb", 1_000_000_000_000),
     ("pb", 1_000_000_000_000_000),
-    // One letter is binary, as dd, fio and every database's block size read it.
+    // Single letters are binary, as in dd, fio and the block sizes of databases.
     ("k", 1 << 10),
     ("m", 1 << 20),
     ("g", 1 << 30),
@@ -95,15 +95,15 @@ const UNITS: &[(&str, u128)] = &[
 
 impl FromStr for Bytes {
     type Err = Malformed;
-    /// `8KiB`, `8 kib` and `8k` are 8,192 bytes; `8kB` and `8kb` are 8,000; a bare number is bytes: zero, or at least 512.
-    /// Case is ignored.
+    /// `8KiB`, `8 kib` and `8k` are 8,192 bytes; `8kB` and `8kb` are 8,000; a number without a unit is bytes: zero, or
+    /// at least 512. Case is ignored.
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let bytes = parse::scaled(text, UNITS, Some(1), Quantity::Bytes)?;
         let has_unit = text.trim_end().ends_with(|last: char| last.is_ascii_alphabetic());
-        if has_unit || bytes == 0 || bytes >= LEAST_BARE {
+        if has_unit || bytes == 0 || bytes >= MIN_BARE {
             Ok(Self(bytes))
         } else {
-            Err(Malformed { what: Quantity::BareBytes })
+            Err(Malformed { expected: Quantity::BareBytes })
         }
     }
 }

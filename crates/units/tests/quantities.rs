@@ -1,4 +1,4 @@
-//! Quantities are read exactly and shown in the unit that fits.
+//! Quantities are parsed exactly and displayed in a suitable unit.
 
 use plimsoll_units::{Bytes, Iops, Malformed, Span, Throughput};
 
@@ -11,7 +11,7 @@ fn check<T: std::str::FromStr<Err = Malformed> + std::fmt::Display>(text: &str, 
 }
 
 #[test]
-fn sizes_keep_decimal_and_binary_apart() {
+fn decimal_and_binary_sizes_are_distinguished() {
     check::<Bytes>("8KiB", "8 KiB");
     check::<Bytes>("8 kib", "8 KiB");
     check::<Bytes>("8k", "8 KiB");

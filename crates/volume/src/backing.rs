@@ -4,8 +4,8 @@ use crate::job::{FileId, Job, JobId};
 use crate::request::{Errno, Request, Ticket};
 use crate::store::{About, Ended, Extent, VolumeId};
 
-/// Turns requests into jobs and reports their end; moves no data itself. The implementations are [`crate::Store`], with a
-/// map that is copied on write, and [`crate::Flat`], whose volumes are whole files.
+/// Turns requests into jobs and reports their end, without moving data. The implementations are [`crate::Store`] with a
+/// copy-on-write map, and [`crate::Flat`] with whole files as volumes.
 pub trait Backing {
     /// Size, access and description of a volume.
     fn about(&self, volume: VolumeId) -> Option<About<'_>>;
@@ -20,17 +20,17 @@ pub trait Backing {
         jobs: &mut Vec<Job>,
     ) -> Result<(), Errno>;
 
-    /// A job is finished.
+    /// Reports a finished job.
     fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>);
 
-    /// Requests and edits that ended since the last call.
+    /// Drains requests and edits that ended since the last call.
     fn ended(&mut self) -> std::vec::Drain<'_, Ended>;
 
     /// Allocated ranges and holes of a volume: at most `limit` runs that together cover at most `length` bytes from
     /// `offset` on.
     fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
 
-    /// The data file whose content is that of the volume, byte for byte; `None` if there is a map. Holes of such a file are
+    /// The data file with the same content as the volume, byte for byte; `None` with a map. Holes of such a file are
     /// holes of the volume that [`Backing::extents`] does not report.
     fn whole_file(&self, _volume: VolumeId) -> Option<FileId> {
         None

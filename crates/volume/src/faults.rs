@@ -1,5 +1,5 @@
-//! Injected faults. The fate of a request is drawn from a seed when it is accepted, so that equal requests meet equal
-//! faults.
+//! Injected faults. The fate of a request is drawn from a seeded generator on acceptance, so that runs are
+//! reproducible.
 
 use plimsoll_units::{Instant, Span};
 
@@ -12,16 +12,16 @@ pub struct Faults {
     pub seed: u64,
     /// The affected class of requests; all if absent.
     pub only: Option<Class>,
-    /// Requests per million that fail with EIO at their due time; stored data stay as they were, except those of a
-    /// write that is stored in parts.
+    /// Requests per million that fail with EIO at their due time; stored data are unchanged, except for a write that is
+    /// stored in parts.
     pub errors_ppm: u32,
     /// Requests per million that are delayed by `spike`.
     pub spikes_ppm: u32,
     /// The delay, in model time.
     pub spike: Span,
-    /// Requests per million without a reply: their connection is torn at the due time.
+    /// Requests per million without a reply: their connection is closed at the due time.
     pub tears_ppm: u32,
-    /// Length of a stall that begins now, in model time: no request is answered (a stalled path).
+    /// Length of a stall that begins now, in model time: no request is answered (path failure).
     pub stall: Span,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Injector {
     stall: (Instant, Instant),
 }
 
-/// The faults of one request.
+/// The faults of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fate {
     pub(crate) fails: bool,
@@ -51,8 +51,8 @@ impl Injector {
         Self { faults, random: fastrand::Rng::with_seed(faults.seed), stall: (now, now + faults.stall) }
     }
 
-    /// Draws the faults of the next request. Three numbers are drawn for each, so that a further fault does not change
-    /// the others.
+    /// Draws the faults of the next request. Always draws three numbers, so that an additional kind of fault does not
+    /// affect the others.
     pub(crate) fn fate(&mut self, class: Class) -> Fate {
         let mut draws = |ppm: u32| self.random.u32(0..1_000_000) < ppm;
         let Faults { errors_ppm, spikes_ppm, tears_ppm, spike, only, .. } = self.faults;
@@ -63,7 +63,7 @@ impl Injector {
         Fate { fails, tears, extra: if late { spike } else { Span::ZERO } }
     }
 
-    /// The time at which an answer due at `at` may leave.
+    /// Time at which an answer due at `at` may leave.
     pub(crate) fn answer_at(&self, at: Instant, fate: Fate) -> Instant {
         let at = at + fate.extra;
         let (from, until) = self.stall;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_meets_the_same_requests() {
+    fn equal_seeds_affect_equal_requests() {
         let faults = Faults { seed: 7, errors_ppm: 10_000, spikes_ppm: 20_000, tears_ppm: 5_000, ..Faults::default() };
         let fates = |faults| {
             let mut injector = Injector::new(Instant::ZERO, faults);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_holds_everything_until_its_end() {
+    fn stall_delays_answers_until_its_end() {
         let from = Instant::from_nanos(1_000);
         let injector = Injector::new(from, Faults { stall: Span::from_nanos(500), ..Faults::default() });
         let answer = |ns| injector.answer_at(Instant::from_nanos(ns), Fate::NONE).as_nanos();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn other_classes_are_spared() {
+    fn other_classes_are_unaffected() {
         let faults = Faults { errors_ppm: 1_000_000, only: Some(Class::Write), ..Faults::default() };
         let mut injector = Injector::new(Instant::ZERO, faults);
         assert!(!injector.fate(Class::Read).fails && injector.fate(Class::Write).fails);

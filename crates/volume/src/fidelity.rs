@@ -1,36 +1,35 @@
-//! The fidelity of a served volume to its model, as its clients see it: the lateness of answers, the achieved against
-//! the modelled throughput in windows of 100 ms, and the load that clients did not offer because answers came late. In
-//! model time throughout.
+//! Fidelity of a served volume to its model, as its clients see it: the lateness of answers, the achieved against the
+//! modelled throughput in windows of 100 ms, and the load lost because of late answers. All times are model time.
 //!
-//! A period is *faithful* when
+//! A period is *faithful* if
 //! 1. the median lateness is at most 2 % of the median response time of the model, or 15 us;
 //! 2. the 99th percentile of the lateness is at most 10 % of it, or 100 us;
-//! 3. in no window did the answers handed out differ from those that the model gave by more than 5 %, or one answer;
-//! 4. lateness took at most 5 % of the time that requests can be in flight, which is the period times the most that were in
-//!    flight: clients that follow each answer with a request lose that part of their operations.
+//! 3. in each window, the answers that left differ from those of the model by at most 5 % or a single answer;
+//! 4. lateness took at most 5 % of the available request time, which is the period times the maximum number in flight:
+//!    clients that follow each answer with a request lose that share of their operations.
 
 use std::collections::VecDeque;
 
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::{Instant, Span};
 
-/// The length of a window.
+/// Length of a window.
 const WINDOW: Span = Span::from_millis(100);
-/// Windows in a period.
+/// Number of windows in a period.
 const WINDOWS: u64 = 10;
-/// Periods that are kept: ten minutes.
+/// Number of periods kept: ten minutes.
 const KEPT: usize = 600;
 
-/// Operations and bytes.
+/// Number of operations and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     /// Operations.
     pub ops: u64,
-    /// Bytes that they moved.
+    /// Bytes transferred.
     pub bytes: u64,
 }
 
-/// 100 ms of a volume.
+/// An interval of 100 ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Answers of the model.
@@ -39,7 +38,7 @@ pub struct Window {
     pub achieved: Flow,
 }
 
-/// A rule that a period broke.
+/// The violated rule of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Breach {
     /// The median lateness was too high.
@@ -48,55 +47,55 @@ pub enum Breach {
     Tail,
     /// A window differed too much from the model.
     Flow,
-    /// Clients offered less load, as answers came late.
+    /// Clients offered less load because of late answers.
     Offered,
 }
 
-/// Whether figures of a period are those of the model.
+/// Fidelity of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No requests.
     Idle,
-    /// They are.
+    /// All rules are met.
     Faithful,
-    /// They are not: the first rule that was broken.
+    /// The first violated rule.
     Unfaithful(Breach),
 }
 
-/// One second of a volume.
+/// A second of a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Period {
-    /// Its first moment, in model time.
+    /// Start, in model time.
     pub start: Instant,
-    /// Its windows, in order.
+    /// Windows, in order.
     pub windows: Vec<Window>,
-    /// How late clients had its answers.
+    /// Lateness of answers at the client.
     pub lateness: Bins,
-    /// The response times that the model gave, without the lateness.
+    /// Response times of the model, without lateness.
     pub response: Bins,
-    /// Whether it was faithful.
+    /// Fidelity.
     pub verdict: Verdict,
 }
 
-/// A volume's record of its own faithfulness.
+/// Recorder of a volume's fidelity.
 #[derive(Clone, Debug)]
 pub struct Fidelity {
-    /// The number of the first window that is not closed.
+    /// Number of the first open window.
     first: u64,
-    /// Windows that are not closed.
+    /// Open windows.
     open: VecDeque<Window>,
-    /// Closed windows of the present period.
+    /// Closed windows of the current period.
     closed: Vec<Window>,
     lateness: Recorder,
     response: Recorder,
-    /// Requests in flight, and the most of the present window.
+    /// Requests in flight, and their maximum in the current window.
     in_flight: u32,
     in_flight_max: u32,
-    /// The time that requests can be in flight in the closed windows of the present period: of each, its most.
+    /// Available request time of the closed windows of the current period: window length times maximum in flight.
     room: Span,
     total: Bins,
     periods: VecDeque<Period>,
-    /// Periods in all: faithful, unfaithful.
+    /// Number of faithful and of unfaithful periods.
     counted: (u64, u64),
 }
 
@@ -117,43 +116,43 @@ impl Fidelity {
         }
     }
 
-    /// The periods that ended, oldest first; idle ones are left out, and no more than 600 are kept.
+    /// Ended periods, oldest first; without idle periods, at most 600.
     pub fn periods(&self) -> impl ExactSizeIterator<Item = &Period> {
         self.periods.iter()
     }
 
-    /// How late all answers of the ended periods were.
+    /// Lateness of all answers of ended periods.
     pub const fn lateness(&self) -> &Bins {
         &self.total
     }
 
-    /// How many periods were faithful, and how many were not.
+    /// Number of faithful and of unfaithful periods.
     pub const fn counted(&self) -> (u64, u64) {
         self.counted
     }
 
-    /// So many requests are in flight from now on.
+    /// Sets the number of requests in flight.
     #[inline]
     pub(crate) fn in_flight(&mut self, count: u32) {
         self.in_flight = count;
         self.in_flight_max = self.in_flight_max.max(count);
     }
 
-    /// The model answered; the answer may leave at `at`.
+    /// Registers an answer of the model that may leave at `at`.
     #[inline]
     pub(crate) fn answered(&mut self, at: Instant, response: Span, bytes: u64) {
         self.response.record(response);
         add(&mut self.window(at).model, bytes);
     }
 
-    /// A client has the answer at `at`.
+    /// Registers an answer that reaches the client at `at`.
     #[inline]
     pub(crate) fn handed_out(&mut self, at: Instant, lateness: Span, bytes: u64) {
         self.lateness.record(lateness);
         add(&mut self.window(at).achieved, bytes);
     }
 
-    /// The window of a time; times before the first open window belong to that.
+    /// The window of `at`; times before the first open window count there.
     fn window(&mut self, at: Instant) -> &mut Window {
         let index = number(at).saturating_sub(self.first) as usize;
         if index >= self.open.len() {
@@ -162,7 +161,7 @@ impl Fidelity {
         &mut self.open[index]
     }
 
-    /// Closes the windows and periods that ended by `now`.
+    /// Closes the windows and periods up to `now`.
     #[inline]
     pub(crate) fn close(&mut self, now: Instant) {
         if number(now) > self.first {
@@ -175,7 +174,7 @@ impl Fidelity {
         while self.first < present {
             let quiet = self.open.is_empty() && self.lateness.is_empty() && self.response.is_empty();
             if quiet && self.closed.iter().all(|window| *window == Window::default()) {
-                // There are no events until then, however long that is.
+                // No events since: skips the idle time.
                 self.first = present / WINDOWS * WINDOWS;
                 (self.room, self.in_flight_max) = (Span::ZERO, self.in_flight);
                 let begun = present % WINDOWS;
@@ -220,7 +219,7 @@ const fn number(at: Instant) -> u64 {
     at.as_nanos() / WINDOW.as_nanos()
 }
 
-/// The rule at the head of this file.
+/// Applies the rules in the module documentation.
 fn judge(windows: &[Window], lateness: &Bins, response: &Bins, room: Span) -> Verdict {
     let idle = windows.iter().all(|window| *window == Window::default());
     if idle && lateness.is_empty() && response.is_empty() {

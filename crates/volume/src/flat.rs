@@ -1,4 +1,4 @@
-//! Volumes that are whole files, byte for byte: without map, log and snapshots.
+//! Volumes as whole files, byte for byte: without map, log and snapshots.
 
 use crate::backing::Backing;
 use crate::job::{FileId, Io, Job, JobId, Place};
@@ -7,13 +7,13 @@ use crate::request::{Command, Errno, Request, Space, Ticket};
 use crate::slab::Slab;
 use crate::store::{About, Ended, Extent, VolumeId};
 
-/// Volumes with the numbers of their data files.
+/// Volumes in order of their data files' numbers.
 #[derive(Debug)]
 pub struct Flat {
     volumes: Vec<(u64, Access)>,
     under_way: Slab<Work>,
     ended: Vec<Ended>,
-    /// A sync failed: answered writes may be lost, so further changes are refused.
+    /// Set after a failed sync: acknowledged writes may be lost, so further changes are refused.
     failed: bool,
 }
 
@@ -21,21 +21,21 @@ pub struct Flat {
 struct Work {
     tag: u32,
     file: FileId,
-    /// The work after the present job.
+    /// Work after the current job.
     rest: Rest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     Nothing,
-    /// A sync of the file.
+    /// Sync of the file.
     Sync,
-    /// None; the job was a sync.
+    /// None: the job was a sync.
     Synced,
 }
 
 impl Flat {
-    /// Volume 0 has the first of these sizes, in bytes, and so on.
+    /// Creates volumes with these sizes in bytes, numbered from 0.
     pub fn new(volumes: impl IntoIterator<Item = (u64, Access)>) -> Self {
         let volumes = volumes.into_iter().collect();
         Self { volumes, under_way: Slab::new(), ended: Vec::new(), failed: false }

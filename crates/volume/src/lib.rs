@@ -1,11 +1,10 @@
-//! Emulated volumes: a store determines where data are, a model when a request is answered.
+//! Emulated volumes: a store determines the location of data, a model the time of replies.
 //!
-//! [`Volumes`] is the interface for a front: `accept` a request, do the jobs that it returns, report them with
-//! `worked`, and `drain` the replies that are due. A reply leaves when both the model and the real work are done. If
-//! the real work ends after the model, the difference is lateness, which is counted.
+//! [`Volumes`] is the interface for a front: `accept` a request, execute the returned jobs, report them with `worked`,
+//! and `drain` due replies. A reply leaves when both the model and the real work are done. If the real work ends after
+//! the model, the difference is counted as lateness.
 //!
-//! Pure: without protocol, clock, file, thread or network. The shell moves the bytes and makes them durable, in the
-//! order of the jobs.
+//! Pure: without protocol, clock, file, thread or network. The shell executes the jobs.
 
 mod backing;
 mod faults;

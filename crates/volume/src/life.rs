@@ -1,6 +1,6 @@
-//! The automation of volumes: the level follows the load, and falls when a volume is detached.
+//! Automation of volumes: the level follows the load, and drops when a volume is detached.
 //!
-//! State machines with time as an argument that return levels; they serve no requests.
+//! State machines with time as an argument, which return levels.
 
 mod autotune;
 mod detached;

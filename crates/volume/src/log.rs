@@ -1,19 +1,20 @@
-//! Commits as bytes, for a shell that keeps them in a log.
+//! Encoding of commits as frames of a log.
 //!
-//! A frame is `PLM2`, the length of the rest in bytes (u32), the store's identity (16 bytes), the commit's number (u64),
-//! whether it is whole (u8), the records, and the CRC-32C (Castagnoli 1993) of all that (u32); numbers are little-endian.
+//! A frame is `PLM2`, the length of the rest in bytes (u32), the store's identity (16 bytes), the commit's sequence
+//! number (u64), whether it is whole (u8), the records, and the CRC-32C (Castagnoli 1993) of all preceding bytes (u32),
+//! little-endian.
 //!
-//! A crash leaves at most one torn frame, at the end, whose commit was never answered. The superblock holds the number of
-//! the next commit, written after each commit became durable and before it is answered, so these losses are detected:
-//! - a log that is cut, zeroed or overwritten anywhere before the end of the last confirmed commit, or is missing;
-//! - an older copy of the log, and the log of another store;
-//! - flipped bits in it;
-//! - data files that are missing, shorter than the map, or of another store ([`crate::Store::recover`], and the headers of
-//!   data files in the shell).
+//! A crash leaves at most a torn frame at the end, whose commit was never acknowledged. The superblock contains the
+//! number of the next commit, written between the durability and the acknowledgement of each commit, which detects:
+//! - a log that is missing, or truncated, zeroed or overwritten before the end of the last confirmed commit;
+//! - an older copy of the log, or the log of another store;
+//! - flipped bits;
+//! - data files that are missing, shorter than the map, or of another store ([`crate::Store::recover`], and the headers
+//!   of data files in the shell).
 //!
-//! Not detected: older content inside a data file, and flipped content where data have no checksums; and the loss of commits that became durable after the
-//! superblock last reached the disk. It is written without a sync, so that takes a loss of power in addition, within the
-//! write-back time of the kernel (some 30 s).
+//! Not detected: older content inside a data file; flipped content if data have no checksums; and the loss of commits
+//! that became durable after the last write-back of the superblock. It is written without a sync, so that loss requires
+//! a power failure within the kernel's write-back time (about 30 s).
 
 use std::fmt;
 
@@ -23,10 +24,10 @@ use crate::record::{Access, Commit, Record};
 use crate::store::{TEXT_MAX, VolumeId};
 
 const MAGIC: [u8; 4] = *b"PLM2";
-/// Magic, length, identity, number, kind, and the checksum behind the records.
+/// Magic, length, identity, sequence, kind, and the checksum after the records.
 const FRAME_BYTES: u64 = 4 + 4 + 16 + 8 + 1 + 4;
 
-/// The identity of a store: drawn at random when its data directory is made, and carried by all its files.
+/// Identity of a store: random, created with its data directory, and contained in all its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StoreId(pub [u8; 16]);
 
@@ -36,43 +37,41 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// A log that is not merely torn at its end.
+/// Damage of a log other than a torn end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// It belongs to another store.
+    /// The log of another store.
     #[error("the log is that of another data directory ({found} instead of {expected})")]
     Foreign {
-        /// The store that it belongs to.
+        /// Identity in the log.
         found: StoreId,
-        /// The store whose it should be.
+        /// Expected identity.
         expected: StoreId,
     },
-    /// Commits cannot be read, yet later ones can.
-    #[error(
-        "the log is damaged at byte {at}: commit {first} cannot be read, nor anything after it be used, up to commit {last}"
-    )]
+    /// Unreadable commits, followed by readable commits.
+    #[error("the log is damaged at byte {at}: commit {first} is unreadable, and commits up to {last} are unusable")]
     Damaged {
-        /// The first byte that cannot be read.
+        /// First unreadable byte.
         at: u64,
-        /// The first commit that is lost.
+        /// First lost commit.
         first: u64,
-        /// The last sound commit behind the damage.
+        /// Last readable commit after the damage.
         last: u64,
     },
-    /// It has no readable commit, although some were durable.
+    /// No readable commit, although some were durable.
     #[error("the log is missing or unreadable from its beginning, with durable {}", commits(0, *last))]
     Missing {
-        /// The last commit that was durable.
+        /// Last durable commit.
         last: u64,
     },
-    /// Commits that were durable are missing at its end.
+    /// Durable commits are missing at the end.
     #[error("the log ends at byte {at} and lacks durable {}", commits(*first, *last))]
     Lost {
-        /// Where its last sound commit ends.
+        /// End of the last readable commit.
         at: u64,
-        /// The first commit that is missing.
+        /// First missing commit.
         first: u64,
-        /// The last one.
+        /// Last missing commit.
         last: u64,
     },
 }
@@ -84,18 +83,18 @@ fn commits(first: u64, last: u64) -> String {
 /// The content of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// Its commits, in order, up to the first byte that cannot be read.
+    /// Commits in order, up to the first unreadable byte.
     pub commits: Vec<Commit>,
-    /// Bytes that they take.
+    /// Length of these commits in bytes.
     pub length: u64,
-    /// Sound commits behind damage: they cannot be applied.
+    /// Readable commits after damage, which cannot be applied.
     pub later: Vec<Commit>,
-    /// The store of its first sound commit.
+    /// Identity in the first readable commit.
     pub id: Option<StoreId>,
 }
 
 impl Log {
-    /// Reads the bytes of a log, however damaged; [`Log::check`] judges it.
+    /// Decodes a log, however damaged; [`Log::check`] judges it.
     pub fn read(bytes: &[u8]) -> Self {
         let mut log = Self { commits: Vec::new(), length: 0, later: Vec::new(), id: None };
         while let Some((id, commit, taken)) = frame(bytes, log.length) {
@@ -122,14 +121,14 @@ impl Log {
         log
     }
 
-    /// The number of the commit that would follow its last sound one; 0 when there is none.
+    /// Number of the commit after the last readable commit; 0 without commits.
     pub fn next(&self) -> u64 {
         self.commits.last().map_or(0, |last| last.sequence + 1)
     }
 
-    /// Refuses a log that is not that of the store `id`, or whose commits below `next`, the first that was never
-    /// confirmed, are not all there. What follows its last commit is the rest of one that never became durable then: it
-    /// has to be cut off before the log is written again.
+    /// Refuses a log of another store, or with missing commits below `next`, the first unconfirmed commit. Any data
+    /// after the last commit are then the remains of a commit that never became durable, and must be truncated before
+    /// the log is continued.
     pub fn check(&self, id: StoreId, next: u64) -> Result<(), LogError> {
         if let Some(found) = self.id.filter(|found| *found != id) {
             return Err(LogError::Foreign { found, expected: id });
@@ -149,10 +148,10 @@ impl Log {
 }
 
 impl Commit {
-    /// Its frame in the log of a store.
+    /// Encodes the commit as a frame of the log of the store `id`.
     ///
     /// # Panics
-    /// When it is longer than 4 GiB: a whole commit of some 200 million runs.
+    /// If the frame exceeds 4 GiB: a whole commit of about 200 million runs.
     pub fn encode(&self, id: StoreId) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.encoded_bytes() as usize);
         bytes.extend_from_slice(&MAGIC);
@@ -169,7 +168,7 @@ impl Commit {
         bytes
     }
 
-    /// How long its frame is.
+    /// Length of the frame in bytes.
     pub fn encoded_bytes(&self) -> u64 {
         FRAME_BYTES + self.records.iter().map(length).sum::<u64>()
     }
@@ -211,7 +210,7 @@ fn put(bytes: &mut Vec<u8>, record: &Record) {
     }
 }
 
-/// The sound frame at a position: the store that it belongs to, the commit, and how long it is.
+/// Decodes the frame at a position: identity, commit, and length in bytes.
 fn frame(bytes: &[u8], position: u64) -> Option<(StoreId, Commit, u64)> {
     let bytes = bytes.get(usize::try_from(position).ok()?..)?;
     let mut head = Reader(bytes.strip_prefix(&MAGIC)?);
@@ -294,7 +293,7 @@ mod tests {
     use crc32c::crc32c;
 
     #[test]
-    fn the_checksum_is_the_published_one() {
+    fn checksum_matches_published_values() {
         // RFC 3720, B.4, and the check value of the catalogue of CRC algorithms.
         assert_eq!(crc32c(&[0; 32]), 0x8A91_36AA);
         assert_eq!(crc32c(&[0xFF; 32]), 0x62A8_AB43);

@@ -1,7 +1,7 @@
-//! The timing of volumes: the model of each, and behind it the model that its group shares. In model time throughout.
+//! Timing of volumes: the model of each volume, followed by the shared model of its group. All times are model time.
 //!
-//! The models of a group are advanced in the order of time, whichever volume an answer comes from: draining a group at
-//! other times changes no answer, as with a single model.
+//! The models of a group are advanced in order of time across volumes, so that the times of `drain` do not affect
+//! answers, as with a single model.
 
 use plimsoll_model::{Answer, Chain, ChainSpec, Change, Model, Refused};
 use plimsoll_units::{Instant, Op, Slot, Span};
@@ -13,34 +13,34 @@ use crate::volumes::Bound;
 pub(crate) struct Pace {
     paths: Vec<Path>,
     groups: Vec<Group>,
-    /// Requests in flight, by slot.
+    /// Entries of requests in flight, by slot.
     entries: Vec<Entry>,
     answers: Vec<Answer>,
     passed: Vec<Passed>,
 }
 
-/// The models of a volume.
+/// Models of a volume.
 #[derive(Clone, Debug)]
 struct Path {
     present: Line,
     /// Previous models with requests in flight, oldest first.
     earlier: Vec<Line>,
     group: Option<usize>,
-    /// How much earlier than due known answers leave. Zero in a group, whose model has to see all requests in the order
-    /// of time.
+    /// How much earlier than due known answers leave. Zero in a group, whose model must see all requests in order of
+    /// time.
     lead: Span,
 }
 
-/// One model of a volume.
+/// A model of a volume.
 #[derive(Clone, Debug)]
 struct Line {
     chain: Chain,
-    /// By stage.
+    /// Labels by stage.
     labels: Vec<Label>,
     under_way: u32,
 }
 
-/// A group of volumes with a shared model.
+/// Volumes with a shared model.
 #[derive(Clone, Debug)]
 struct Group {
     chain: Chain,
@@ -52,12 +52,12 @@ struct Group {
 struct Entry {
     op: Op,
     submitted: Instant,
-    /// The answer of the volume's own model: the binding stage, and the time in it.
+    /// Answer of the volume's own model: the binding stage, and the time.
     own: (Bound, Span),
     entered: Instant,
 }
 
-/// An answer of all models.
+/// An answer after all models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) slot: Slot,
@@ -76,7 +76,7 @@ impl Line {
         self.chain.submit(now, slot, op);
     }
 
-    /// Appends its answers; `answers` is empty before and after.
+    /// Appends answers; `answers` is empty before and after.
     #[inline]
     fn drain(&mut self, now: Instant, lead: Span, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
         self.chain.drain_ahead(now, lead, answers);
@@ -103,7 +103,7 @@ impl Path {
         }
     }
 
-    /// In the order of time, whichever model answered.
+    /// Drains all models in order of time.
     #[cold]
     fn drain_all(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
         let begin = passed.len();
@@ -130,7 +130,7 @@ impl Pace {
         self.groups.len() - 1
     }
 
-    /// Ends a group without members; false when it has some.
+    /// Removes a group without members; false if it has some.
     pub(crate) fn remove_group(&mut self, group: usize) -> bool {
         let Some(group) = self.groups.get_mut(group) else { return true };
         group.is_open = !group.members.is_empty();
@@ -141,7 +141,7 @@ impl Pace {
         self.groups.get(group).is_some_and(|group| group.is_open)
     }
 
-    /// Sets the models of volume number `path`: a new one, or one without requests in flight.
+    /// Sets the models of volume `path`, which is new or without requests in flight.
     pub(crate) fn set_path(
         &mut self,
         path: usize,
@@ -151,7 +151,7 @@ impl Pace {
         group: Option<usize>,
     ) {
         let new = Path { present: Line::new(model, seed, labels), earlier: Vec::new(), group, lead: Span::ZERO };
-        // Volumes without a model have no path: an idle path keeps the numbering.
+        // Volumes without a model have no path: idle paths keep the numbering.
         self.paths.resize(self.paths.len().max(path + 1), Path { group: None, ..new.clone() });
         self.paths[path] = new;
         self.leave_group(path);
@@ -171,24 +171,24 @@ impl Pace {
         self.paths[path].lead
     }
 
-    /// Removes `path`, which has no requests in flight, from its group.
+    /// Removes `path`, which must have no requests in flight, from its group.
     pub(crate) fn leave_group(&mut self, path: usize) {
         for group in &mut self.groups {
             group.members.retain(|member| *member != path);
         }
     }
 
-    /// Changes rates of the present model.
+    /// Changes rates of the current model.
     pub(crate) fn change_rates(&mut self, now: Instant, path: usize, changes: &[Change], labels: Vec<Label>) {
         self.settle(now, path);
         let present = &mut self.paths[path].present;
         for change in changes {
-            present.chain.change(now, change).expect("the changes were made from this model");
+            present.chain.change(now, change).expect("the changes derive from this model");
         }
         present.labels = labels;
     }
 
-    /// Replaces the model for further requests; requests in flight stay with theirs.
+    /// Replaces the model for later requests; requests in flight keep their model.
     pub(crate) fn change_model(&mut self, now: Instant, path: usize, model: &ChainSpec, seed: u64, labels: Vec<Label>) {
         self.settle(now, path);
         let path = &mut self.paths[path];
@@ -198,7 +198,7 @@ impl Pace {
         }
     }
 
-    /// Advances the group of `path` to `now`, so that its model sees all requests in the order of time.
+    /// Advances the group of `path` to `now`, so that its model sees all requests in order of time.
     #[inline]
     fn settle(&mut self, now: Instant, path: usize) {
         if let Some(group) = self.paths[path].group {
@@ -223,7 +223,7 @@ impl Pace {
         paths.chain(groups).min()
     }
 
-    /// Appends all answers up to `now`, and those known to follow within the lead of their path.
+    /// Appends all answers up to `now`, and those due within the lead of their path.
     pub(crate) fn drain(&mut self, now: Instant, passed: &mut Vec<Passed>) {
         for group in 0..self.groups.len() {
             self.advance(group, now);

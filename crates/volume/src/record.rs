@@ -1,95 +1,95 @@
-//! Changes of a store's maps as data, which have to be durable for recovery.
+//! Changes of a store's maps, which must be durable for recovery.
 
 use crate::store::VolumeId;
 
-/// A change, in the order of their occurrence.
+/// A change. Changes are applied in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// The units of all other records; the first one of a [whole](Commit::whole) commit.
+    /// Units of all other records; the first record of a [whole](Commit::whole) commit.
     Geometry {
         /// Bytes of a cluster.
         cluster_bytes: u32,
-        /// Clusters in one data file.
+        /// Clusters per data file.
         clusters_per_file: u32,
-        /// How many numbers of volumes were given; they are not given again.
+        /// Number of allocated volume numbers, which are never reused.
         volumes: u32,
     },
-    /// A volume without content.
+    /// Creates an empty volume.
     Create {
-        /// Its number, never used before.
+        /// Number, never used before.
         volume: VolumeId,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
-        /// Whether it can be written.
+        /// Access.
         access: Access,
     },
-    /// `to` has the content of `from` from here on. Both exist.
+    /// Copies the content of the volume `from` to `to`. Both exist.
     Fork {
         /// The source.
         from: VolumeId,
-        /// The target, whose previous content is released.
+        /// The target; its previous content is released.
         to: VolumeId,
     },
-    /// Clusters `first ..` of a volume are at clusters `at ..` of the data files.
+    /// Maps clusters from `first` of a volume to clusters from `at` of the data files.
     Map {
         /// The volume.
         volume: VolumeId,
-        /// Its first cluster.
+        /// First cluster in the volume.
         first: u32,
-        /// How many.
+        /// Number of clusters.
         count: u32,
-        /// The first cluster of the data files.
+        /// First cluster in the data files.
         at: u32,
     },
-    /// Clusters of a volume read as zeros and have no space.
+    /// Unmaps clusters of a volume, which then read as zeros.
     Unmap {
         /// The volume.
         volume: VolumeId,
-        /// Its first cluster.
+        /// First cluster in the volume.
         first: u32,
-        /// How many.
+        /// Number of clusters.
         count: u32,
     },
-    /// A volume becomes larger.
+    /// Grows a volume.
     Grow {
         /// The volume.
         volume: VolumeId,
-        /// Bytes from now on.
+        /// New size in bytes.
         size: u64,
     },
-    /// The description of a volume by the shell: its name, product, owner. Opaque to the store.
+    /// Sets the description of a volume by the shell: name, product, owner. Opaque to the store.
     Describe {
         /// The volume.
         volume: VolumeId,
         /// The new description.
         text: String,
     },
-    /// A volume ends.
+    /// Deletes a volume.
     Delete {
         /// The volume.
         volume: VolumeId,
     },
 }
 
-/// Whether a volume can be written.
+/// Access to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It can.
+    /// A writable volume.
     ReadWrite,
-    /// It is a snapshot.
+    /// A snapshot.
     ReadOnly,
 }
 
 /// Records that become durable together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// One more than that of the commit before it.
+    /// Number of the commit; consecutive.
     pub sequence: u64,
-    /// True if the records are the complete state: all earlier commits can be dropped once it is durable.
+    /// True if the records are the complete state: earlier commits are obsolete once it is durable.
     pub whole: bool,
-    /// Position of its frame in the log of the shell; 0 for a whole commit, which begins a new log that replaces the
-    /// old one atomically (write to another file, sync, rename).
+    /// Offset of its frame in the log; 0 for a whole commit, which starts a new log that replaces the old one
+    /// atomically (write to another file, sync, rename).
     pub at: u64,
-    /// The changes, in order.
+    /// Changes in order.
     pub records: Vec<Record>,
 }

@@ -1,10 +1,10 @@
-//! Requests of clients, and the errors of replies.
+//! Client requests, and errors of replies.
 //!
 //! Independent of protocols: NBD, iSCSI and FUSE are translated to these types.
 
 use plimsoll_units::{Kind, Op};
 
-/// The front's identifier of a request in flight, unique among those; the volume only returns it.
+/// The front's identifier of a request in flight, returned with the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
@@ -15,23 +15,23 @@ pub enum Command {
     Read,
     /// Writes data; durable only after a later flush, unless marked FUA.
     Write,
-    /// Answered when all writes that were answered before it was accepted are durable. Has no address.
+    /// Completes when all writes acknowledged before its acceptance are durable. Has no address.
     Flush,
-    /// Discards a range: whole clusters read as zeros afterwards, partial ones stay as they are.
+    /// Discards a range: whole clusters read as zeros afterwards, partial clusters are unchanged.
     Trim,
     /// Zeros a range.
     WriteZeroes {
         /// Whether the range may be deallocated.
         space: Space,
     },
-    /// Announces reads of a range; changes nothing.
+    /// Announces reads of a range; has no effect.
     Cache,
 }
 
-/// Requests as they are counted.
+/// Classes of requests for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Reads, and hints that something will be read.
+    /// Reads and cache hints.
     Read,
     /// Writes and zeros, durable or not.
     Write,
@@ -45,12 +45,12 @@ impl Class {
     /// Every class, in the order of [`Class::index`].
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
 
-    /// Its place in [`Class::ALL`].
+    /// Position in [`Class::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Its word: `read`, `write`, `flush`, `trim`.
+    /// Name: `read`, `write`, `flush`, `trim`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -66,7 +66,7 @@ impl Class {
 pub enum Space {
     /// Whole clusters are deallocated.
     Free,
-    /// The range stays or becomes allocated: a later write there does not run out of space.
+    /// The range stays or becomes allocated, so that later writes do not run out of space.
     Keep,
 }
 
@@ -77,15 +77,15 @@ pub struct Request {
     pub command: Command,
     /// First byte; zero for a flush.
     pub offset: u64,
-    /// Bytes; zero for a flush. Reads and writes carry at most [`crate::Limits::payload`]; trims and zeros may be as
-    /// long as the volume.
+    /// Length in bytes; zero for a flush. Reads and writes have at most [`crate::Limits::payload`]; trims and zeros may
+    /// cover the whole volume.
     pub length: u64,
-    /// Force unit access: its changes are durable when it is answered.
+    /// Force unit access: changes are durable on completion.
     pub fua: bool,
 }
 
 impl Request {
-    /// The operation for the model: a trim, zeros without allocation and a hint move no bytes.
+    /// The operation for the model: a trim, zeros without allocation, and a hint transfer no data.
     pub(crate) fn op(&self) -> Op {
         let length = u32::try_from(self.length).unwrap_or(u32::MAX);
         let (kind, length) = match (self.command, self.fua) {
@@ -100,7 +100,7 @@ impl Request {
         Op { offset: self.offset, length, kind, stream: 0 }
     }
 
-    /// Its class.
+    /// Class.
     pub const fn class(&self) -> Class {
         match self.command {
             Command::Read | Command::Cache => Class::Read,
@@ -110,7 +110,7 @@ impl Request {
         }
     }
 
-    /// Bytes of its payload, in either direction.
+    /// Payload in bytes, in either direction.
     pub(crate) const fn payload(&self) -> u64 {
         match self.command {
             Command::Read | Command::Write => self.length,
@@ -118,34 +118,34 @@ impl Request {
         }
     }
 
-    /// True if it changes data or allocation.
+    /// True if data or allocation change.
     pub(crate) const fn changes(&self) -> bool {
         matches!(self.command, Command::Write | Command::Trim | Command::WriteZeroes { .. })
     }
 }
 
-/// The error of a request. The codes are those of Linux and of NBD.
+/// Error of a request, with the codes of Linux and NBD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Errno {
-    /// EPERM: a change of a read-only volume.
+    /// EPERM: change of a read-only volume.
     #[error("not permitted: the volume is read-only")]
     Perm,
-    /// EIO: the storage behind the volume failed.
+    /// EIO: failure of the backing storage.
     #[error("input or output error")]
     Io,
-    /// EINVAL: outside of the volume, not aligned, or too long.
-    #[error("invalid request: outside of the volume, not aligned to its blocks, or longer than it takes")]
+    /// EINVAL: out of range, misaligned, or too long.
+    #[error("invalid request: outside of the volume, not aligned to its blocks, or too long")]
     Inval,
-    /// ENOSPC: a change beyond the end, or no space is left behind the volume.
+    /// ENOSPC: beyond the end, or the store is full.
     #[error("no space left: beyond the end of the volume, or its store is full")]
     NoSpc,
     /// EOVERFLOW: the reply would be longer than the protocol allows.
     #[error("the reply is too long")]
     Overflow,
-    /// ENOTSUP: not offered.
+    /// ENOTSUP: not supported.
     #[error("not supported")]
     NotSup,
-    /// ESHUTDOWN: the volume is going out of service.
+    /// ESHUTDOWN: the volume is being withdrawn.
     #[error("the volume is going out of service")]
     Shutdown,
 }

@@ -1,6 +1,6 @@
-//! Values with small numbers that are used again: what is in flight.
+//! Storage for values in flight, with small reused indices.
 
-/// Values by number. A number is free again after its value was taken out.
+/// Values by index. Removing a value frees its index.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     values: Vec<Option<T>>,

@@ -1,9 +1,9 @@
-//! Time dilation: model time runs slower than the front's, so that a slow host can emulate a fast product.
+//! Time dilation: model time runs slower than real time, so that a slow host can emulate a fast product.
 
 use plimsoll_units::{Instant, Span};
 
-/// How many times slower model time runs: 1 is real time. The figures of a dilated volume are in model time, and have to
-/// say so.
+/// Factor by which model time is slower than real time; 1 is real time. Figures of a dilated volume are in model time,
+/// which must be stated with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slow(u32);
 
@@ -16,27 +16,27 @@ impl Slow {
         Self(if times == 0 { 1 } else { times })
     }
 
-    /// How many times.
+    /// The factor.
     pub const fn times(self) -> u32 {
         self.0
     }
 
-    /// The model's moment at a moment of the front.
+    /// Model time at a real time.
     pub const fn model(self, now: Instant) -> Instant {
         Instant::from_nanos(now.as_nanos() / self.0 as u64)
     }
 
-    /// A span of the front in model time.
+    /// Model duration of a real duration.
     pub const fn model_span(self, span: Span) -> Span {
         Span::from_nanos(span.as_nanos() / self.0 as u64)
     }
 
-    /// The first moment of the front at which the model has reached this moment.
+    /// First real time at which the model has reached `at`.
     pub const fn real(self, at: Instant) -> Instant {
         Instant::from_nanos(at.as_nanos().saturating_mul(self.0 as u64))
     }
 
-    /// A span of the model in the front's time.
+    /// Real duration of a model duration.
     pub const fn real_span(self, span: Span) -> Span {
         Span::from_nanos(span.as_nanos().saturating_mul(self.0 as u64))
     }

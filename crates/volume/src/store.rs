@@ -1,15 +1,15 @@
-//! The location of data: maps from clusters of volumes to clusters of data files, copied on write.
+//! Location of data: copy-on-write maps from clusters of volumes to clusters of data files.
 //!
-//! The store decides; the shell moves bytes and makes records durable. A crash does no harm, as a job is issued only
-//! when all jobs that have to precede it are done:
+//! The store decides; the shell executes I/O and makes records durable. Crash safety follows from the order in which
+//! jobs are issued:
 //!
-//! 1. Data before map: a commit follows a sync of every data file that was written before its records were taken.
-//! 2. Map before answer: a flush, and a write with FUA, is answered after the commit that its data need.
-//! 3. Durable before reuse: a cluster that a map let go is used again, by whomever, after the commit that says so, after
-//!    all requests that were planned with the old map, and after it was punched.
-//! 4. One commit at a time: flushes that come meanwhile share the next one.
-//! 5. Length before map: a data file reaches the end of a cluster, and durably so, before a commit refers to that. A file
-//!    that is shorter than the map was cut, and is refused.
+//! 1. Data before map: a commit follows a sync of every data file written before its records were collected.
+//! 2. Map before reply: a flush or FUA write completes after the commit that its data need.
+//! 3. Durable before reuse: a released cluster is reused only after the commit of its release, after all requests
+//!    planned with the old map, and after it was punched.
+//! 4. A single commit at a time: flushes that arrive meanwhile share the next.
+//! 5. Length before map: a data file is durably extended to the end of a cluster before a commit refers to it. A file
+//!    shorter than the map was truncated, and is refused.
 
 mod edit;
 mod epoch;
@@ -40,17 +40,17 @@ use plan::Plan;
 use round::Rounds;
 use space::{Clusters, Space};
 
-/// Maximum of retries of a request while space is being freed.
+/// Maximum number of retries of a request while space is being freed.
 const AGAIN_MAX: u8 = 32;
 
-/// A volume or snapshot of a store, for as long as the store exists.
+/// Identifier of a volume or snapshot, unique for the lifetime of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VolumeId(pub u32);
 
 /// A run of bytes of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes.
+    /// Length in bytes.
     pub length: u64,
     /// Whether it is allocated; a hole reads as zeros.
     pub allocated: bool,
@@ -59,11 +59,11 @@ pub struct Extent {
 /// Size, access and description of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About<'a> {
-    /// Its number.
+    /// Identifier.
     pub volume: VolumeId,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Whether it can be written.
+    /// Access.
     pub access: Access,
     /// Description by the shell.
     pub text: &'a str,
@@ -74,13 +74,14 @@ pub struct About<'a> {
 pub struct Usage {
     /// Capacity.
     pub capacity: u64,
-    /// Used by volumes and snapshots, shared space counted once, with space that is not reusable yet.
+    /// Used by volumes and snapshots, without double counting of shared space, including space that is not yet
+    /// reusable.
     pub taken: u64,
-    /// Available at once.
+    /// Immediately available.
     pub available: u64,
 }
 
-/// All volumes of one data directory: which clusters of data files hold their bytes.
+/// All volumes of a data directory: maps their bytes to clusters of data files.
 #[derive(Debug)]
 pub struct Store {
     geometry: Geometry,
@@ -88,37 +89,37 @@ pub struct Store {
     space: Space,
     flights: Slab<Flight>,
     jobs: Slab<Owner>,
-    /// Clusters of volumes that are being copied.
+    /// Clusters of volumes with a copy in progress.
     copying: BTreeSet<(VolumeId, u32)>,
-    /// Requests that wait for a cluster that is being copied, an edit, or space; in the order of their arrival.
+    /// Requests that wait for a cluster copy, an edit, or space, in order of arrival.
     parked: Vec<u32>,
     epochs: Epochs,
     rounds: Rounds,
-    /// References that durable commits released, and the epoch that has to pass before they count.
+    /// References released by durable commits, and the epoch that must pass before reuse.
     released: VecDeque<(u64, Vec<Clusters>)>,
-    /// Unreferenced runs that have to be punched, and the number of those being punched.
+    /// Unreferenced runs to be punched, and the number of punches in progress.
     unclean: VecDeque<Clusters>,
     punching: u32,
     edits: VecDeque<Waiting>,
     ended: Vec<Ended>,
-    /// A sync of data failed: answered writes may be lost, so further changes are refused.
+    /// Set after a failed data sync: acknowledged writes may be lost, so further changes are refused.
     failed: bool,
 }
 
-/// A volume as the store knows it.
+/// State of a volume.
 #[derive(Clone, Debug)]
 struct Stored {
     size: u64,
     access: Access,
     text: String,
     map: Map,
-    /// Requests that were accepted and have not ended.
+    /// Accepted requests that have not ended.
     in_flight: u32,
-    /// Requests among them that change it, and whose work is under way.
+    /// Number of changes among these with jobs in progress.
     changes: u32,
-    /// An edit waits for `changes` to become zero.
+    /// An edit waits until `changes` is zero.
     frozen: bool,
-    /// It is about to be deleted.
+    /// A deletion is pending.
     leaving: bool,
 }
 
@@ -129,20 +130,20 @@ impl Stored {
     }
 }
 
-/// A request that was accepted.
+/// An accepted request.
 #[derive(Clone, Debug)]
 struct Flight {
     tag: u32,
     ticket: Ticket,
     volume: VolumeId,
     request: Request,
-    /// Jobs that are under way for it.
+    /// Number of its jobs in progress.
     left: u32,
     outcome: Result<(), Errno>,
-    /// Clusters of the volume, and the data clusters that they will be at when its jobs are done.
+    /// Clusters of the volume, and their data clusters after completion.
     moves: Vec<(u32, u32)>,
     epoch: u64,
-    /// How many times it found no space and began again.
+    /// Number of restarts because of missing space.
     again: u8,
 }
 
@@ -151,7 +152,7 @@ struct Flight {
 enum Owner {
     Flight {
         number: u32,
-        /// The file that it changes.
+        /// The modified file.
         wrote: Option<FileId>,
     },
     Sync,
@@ -159,7 +160,7 @@ enum Owner {
     Punch(Clusters),
 }
 
-/// A request or edit that waits for durability.
+/// A request or edit waiting for durability.
 #[derive(Clone, Copy, Debug)]
 enum Waiter {
     Flight(u32),
@@ -169,17 +170,17 @@ enum Waiter {
 /// The end of a request or edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// A request, by the tag that it was accepted with.
+    /// A request, by its tag.
     Request(u32, Result<(), Errno>),
     /// An edit.
     Edit(Ticket, Result<(), Errno>),
 }
 
 impl Store {
-    /// An empty store that may use `capacity` bytes of data files. Its first commit is a whole one.
+    /// Creates an empty store with `capacity` bytes of data files. Its first commit is whole.
     ///
     /// # Panics
-    /// When the geometry is not valid.
+    /// If the geometry is invalid.
     pub fn new(geometry: Geometry, capacity: u64) -> Self {
         assert!(geometry.is_valid(), "{geometry:?} is within its bounds");
         Self::with(geometry, Vec::new(), Space::new(clusters_of(geometry, capacity), geometry.clusters_per_file))
@@ -205,12 +206,12 @@ impl Store {
         }
     }
 
-    /// Its units.
+    /// Units of the store.
     pub const fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// How full it is.
+    /// Used and available space.
     pub fn usage(&self) -> Usage {
         let bytes = |clusters| self.geometry.byte(clusters);
         Usage {
@@ -225,18 +226,18 @@ impl Store {
         self.space.set_capacity(clusters_of(self.geometry, capacity));
     }
 
-    /// A commit is a [whole](crate::Commit::whole) one when there are so many records since the last whole one, and four
-    /// times as many as that one had; 16,384 if nothing else is set.
+    /// Sets the minimum number of records since the last whole commit before the next whole commit; also requires four
+    /// times the records of that commit. Default 16,384.
     pub const fn set_records_kept(&mut self, records: u64) {
         self.rounds.log_records_min = records;
     }
 
-    /// True when a sync of data failed: reads go on, all else fails until the store is opened again.
+    /// True after a failed data sync: reads continue, all other requests fail until the store is reopened.
     pub const fn has_failed(&self) -> bool {
         self.failed
     }
 
-    /// All volumes and snapshots, those that an edit is about to make left out.
+    /// All volumes and snapshots, without those of pending edits.
     pub fn volumes(&self) -> impl Iterator<Item = About<'_>> {
         let about = |(number, stored): (usize, &'_ Option<Stored>)| {
             stored.as_ref().map(|_| VolumeId(number as u32)).and_then(|volume| self.about(volume))
@@ -244,7 +245,7 @@ impl Store {
         self.stored.iter().enumerate().filter_map(about)
     }
 
-    /// One volume.
+    /// Description of a volume.
     pub fn about(&self, volume: VolumeId) -> Option<About<'_>> {
         let stored = self.stored(volume)?;
         Some(About { volume, size: stored.size, access: stored.access, text: &stored.text })
@@ -275,7 +276,7 @@ impl Store {
         extents
     }
 
-    /// The location of a volume's content, or that of all: runs of the data files in ascending order, each once.
+    /// Runs of the data files with the content of a volume or of all volumes, ascending and without duplicates.
     pub fn places(&self, volume: Option<VolumeId>) -> Vec<(Place, u64)> {
         let wanted = |number: u32| volume.is_none_or(|volume| volume.0 == number);
         let stored =
@@ -295,7 +296,7 @@ impl Store {
         places
     }
 
-    /// The volumes that have a byte of the data files as their content, each with the offset.
+    /// Volumes whose content includes a byte of the data files, each with the offset.
     pub fn volumes_at(&self, Place { file, at }: Place) -> Vec<(VolumeId, u64)> {
         let cluster = file.0 * self.geometry.clusters_per_file + self.geometry.cluster(at);
         let within = at - self.geometry.byte(self.geometry.cluster(at));
@@ -316,14 +317,14 @@ impl Store {
         self.stored.get(volume.0 as usize)?.as_ref()
     }
 
-    /// Begins the work of a request, or parks it.
+    /// Starts the work of a request, or parks it.
     fn start(&mut self, number: u32, jobs: &mut Vec<Job>) {
         match self.plan(number, jobs) {
             Plan::Begun { jobs: 0 } => self.settle(number, jobs),
             Plan::Begun { .. } => {}
             Plan::Parked => {
                 self.parked.push(number);
-                // It may be the first that wants space back.
+                // It may be the first request that needs space to be freed.
                 self.round(jobs);
             }
             Plan::Failed(errno) => {
@@ -340,7 +341,7 @@ impl Store {
         }
     }
 
-    /// The jobs of a request are done.
+    /// Handles the completion of a request's jobs.
     fn settle(&mut self, number: u32, jobs: &mut Vec<Job>) {
         let Some(flight) = self.flights.get_mut(number) else { return };
         let (volume, request, outcome) = (flight.volume, flight.request, flight.outcome);
@@ -374,8 +375,8 @@ impl Store {
         self.round(jobs);
     }
 
-    /// Whether a request that found the disk full is retried: space that is being punched now may suffice, although the
-    /// request was given clusters that were never used.
+    /// Whether a request that failed for lack of disk space is retried: space being punched may suffice, although the
+    /// request had been given unused clusters.
     fn may_begin_again(&mut self, number: u32) -> bool {
         let may_gain = self.may_gain_space();
         let Some(flight) = self.flights.get_mut(number).filter(|flight| may_gain && flight.again < AGAIN_MAX) else {
@@ -480,7 +481,7 @@ impl Backing for Store {
     }
 }
 
-/// Checks a request against the volume.
+/// Validates a request against the volume.
 fn admit(stored: &Stored, request: &Request, failed: bool) -> Result<(), Errno> {
     let end = request.offset.checked_add(request.length).ok_or(Errno::Inval)?;
     match (request.command, stored.leaving) {
@@ -497,6 +498,6 @@ fn admit(stored: &Stored, request: &Request, failed: bool) -> Result<(), Errno> 
 }
 
 fn clusters_of(geometry: Geometry, capacity: u64) -> u32 {
-    // Fewer than can be numbered: maps keep a cluster as its number plus one, and the first of each file is not counted.
+    // Maps store a cluster as its number plus 1, and the first cluster of each file is not counted.
     u32::try_from(capacity >> geometry.shift()).unwrap_or(u32::MAX).min(u32::MAX - (1 << 16))
 }

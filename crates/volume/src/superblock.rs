@@ -1,75 +1,73 @@
-//! The blocks that make a data directory and its data files those of one store.
+//! Superblock and file headers, which identify a data directory and its files as parts of a store.
 //!
-//! A superblock holds the identity of the store, the number of the next commit, whether unreferenced clusters are kept, and
-//! by its format whether data have checksums. It exists in two slots that are written in turn, each with a checksum, so that
-//! a torn write leaves the one before. A data file, and each file of its checksums, begins with a header of the identity and its
-//! number. Numbers are little-endian; checksums are CRC-32C.
+//! A superblock contains the store's identity, the number of the next commit, whether unreferenced clusters are kept,
+//! and (by its format) whether data have checksums. It has two slots written alternately, each with a checksum, so that
+//! a torn write leaves the previous state. Each data file and checksum file begins with a header of identity and
+//! number. Little-endian; checksums are CRC-32C.
 
 use crc32c::crc32c;
 
 use crate::job::FileId;
 use crate::log::StoreId;
 
-/// Bytes of a superblock and of the header of a data file: one sector, so that a device writes it wholly or not.
+/// Length in bytes of a superblock and of a file header: a sector, which devices write atomically.
 pub const BLOCK_BYTES: usize = 512;
-/// Bytes from one slot of the superblock to the other: they share no page and no sector.
+/// Distance of the slots in bytes: they share neither a page nor a sector.
 const SLOT_BYTES: u64 = 4_096;
 
 const SUPERBLOCK: [u8; 8] = *b"plmsuper";
 const FORMAT: u32 = 2;
-/// The format of the superblock of a store whose data have checksums: versions that do not keep those refuse it.
+/// Format of a superblock with data checksums, refused by versions without support for them.
 const CHECKSUMS: u32 = 3;
 const KEEPS: u32 = 1;
 const SUM_AT: usize = BLOCK_BYTES - 4;
 
-/// A block as bytes.
+/// A block.
 pub type Block = [u8; BLOCK_BYTES];
 
-/// A block that cannot be used.
+/// An unusable block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
-    /// It is not a block of plimsoll, or damaged.
-    #[error("it is damaged, or no file of plimsoll")]
+    /// Damaged, or not written by plimsoll.
+    #[error("damaged, or not a plimsoll file")]
     Damaged,
-    /// It is written in another format.
-    #[error(
-        "it is of format {0}, and this version of plimsoll reads {FORMAT} and {CHECKSUMS}: use the version that wrote it"
-    )]
+    /// An unsupported format.
+    #[error("format {0}; this version of plimsoll reads {FORMAT} and {CHECKSUMS}: use the version that wrote it")]
     Format(u32),
 }
 
 /// The state of a data directory beyond its log and data files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblock {
-    /// The identity of the store.
+    /// Identity of the store.
     pub id: StoreId,
-    /// Commits below this number were durable.
+    /// Number of the next commit: all below were durable.
     pub next: u64,
-    /// Clusters that no volume refers to are kept as they are: a commit that was dropped may have referred to them.
+    /// Keep unreferenced clusters unchanged: a dropped commit may have referred to them.
     pub keeps_unreferenced: bool,
-    /// Each data file has a file of checksums.
+    /// Each data file has a checksum file.
     pub has_checksums: bool,
-    /// How many times it was written.
+    /// Number of writes.
     generation: u64,
 }
 
 impl Superblock {
-    /// That of a new data directory.
+    /// Superblock of a new data directory.
     pub const fn new(id: StoreId) -> Self {
         Self { id, next: 0, keeps_unreferenced: false, has_checksums: false, generation: 0 }
     }
 
-    /// Reads the newer sound slot of a superblock file.
+    /// Decodes the newer valid slot of a superblock file.
     pub fn read(bytes: &[u8]) -> Result<Self, BlockError> {
         let slot = |slot: u64| bytes.get((slot * SLOT_BYTES) as usize..).map_or(Err(BlockError::Damaged), Self::decode);
         match (slot(0), slot(1)) {
-            (Ok(one), Ok(other)) => Ok(if one.generation > other.generation { one } else { other }),
-            (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
+            (Ok(a), Ok(b)) => Ok(if a.generation > b.generation { a } else { b }),
+            (Ok(slot), Err(_)) | (Err(_), Ok(slot)) => Ok(slot),
             (Err(BlockError::Damaged), Err(error)) | (Err(error), Err(_)) => Err(error),
         }
     }
 
-    /// The next state as a block, and the byte of the file where it goes.
+    /// Encodes the next state; returns the block and its offset in the file.
     pub fn advance(&mut self) -> (Block, u64) {
         self.generation += 1;
         let flags = if self.keeps_unreferenced { KEEPS } else { 0 };
@@ -92,14 +90,14 @@ impl Superblock {
     }
 }
 
-/// The purpose of a file that has a header.
+/// Purpose of a file with a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Data of volumes.
     Data,
     /// Checksums of a data file.
     Sums,
-    /// Marks of the extents of a data file that are being written.
+    /// Marks of extents of a data file that are being written.
     Intent,
 }
 
@@ -113,12 +111,12 @@ impl FileKind {
     }
 }
 
-/// The header of a data file, or of a file of its checksums.
+/// Header of a data file or of an auxiliary file.
 pub fn header(kind: FileKind, id: StoreId, file: FileId) -> Block {
     block(kind.magic(), FORMAT, id, &file.0.to_le_bytes())
 }
 
-/// The store and the number that the header of a file names.
+/// Store and file number in a header.
 pub fn read_header(kind: FileKind, bytes: &[u8]) -> Result<(StoreId, FileId), BlockError> {
     let (format, id, fields) = open(kind.magic(), bytes)?;
     if format != FORMAT {
@@ -136,7 +134,7 @@ fn block(magic: [u8; 8], format: u32, id: StoreId, fields: &[u8]) -> Block {
     block
 }
 
-/// The format and the identity in a sound block, and the fields behind them.
+/// Format, identity and remaining fields of a valid block.
 fn open(magic: [u8; 8], bytes: &[u8]) -> Result<(u32, StoreId, &[u8]), BlockError> {
     let block = bytes.get(..BLOCK_BYTES).ok_or(BlockError::Damaged)?;
     if block[..8] != magic || crc32c(&block[..SUM_AT]).to_le_bytes() != block[SUM_AT..] {
@@ -153,7 +151,7 @@ mod tests {
     const ID: StoreId = StoreId([7; 16]);
 
     #[test]
-    fn a_torn_superblock_leaves_the_one_before() {
+    fn torn_superblock_leaves_the_previous() {
         let mut file = vec![0; 2 * SLOT_BYTES as usize];
         let mut superblock = Superblock::new(ID);
         for next in 1..9 {
@@ -175,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_header_names_its_store_and_number() {
+    fn header_contains_store_and_number() {
         let mut bytes = header(FileKind::Data, ID, FileId(3));
         assert_eq!(read_header(FileKind::Data, &bytes), Ok((ID, FileId(3))));
-        assert_eq!(read_header(FileKind::Sums, &bytes), Err(BlockError::Damaged), "of another kind");
+        assert_eq!(read_header(FileKind::Sums, &bytes), Err(BlockError::Damaged), "another kind");
         assert_eq!(read_header(FileKind::Data, &bytes[1..]), Err(BlockError::Damaged));
         bytes[8..12].copy_from_slice(&9_u32.to_le_bytes());
         let sum = crc32c(&bytes[..SUM_AT]);

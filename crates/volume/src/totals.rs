@@ -1,42 +1,40 @@
-//! Totals of a served volume: counts that only rise.
+//! Totals of a served volume: monotonic counters.
 
 use std::sync::Arc;
 
 use crate::request::Class;
 use crate::volumes::Bound;
 
-/// Maximum of separate names; further names share the last count.
+/// Maximum number of distinct names; further names share the last counter.
 const LABELS_MAX: usize = 4_096;
 
-/// A stage by its name: the index of its count in [`Totals::bound_by_volume`]. It is the same after a change of the
-/// model.
+/// Identifier of a stage name: its index in [`Totals::bound_by_volume`]. Stable across changes of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u16);
 
-/// Operations, bytes and errors by class ([`Class::index`]), and the binding stages.
+/// Operations, bytes and errors by class ([`Class::index`]), and binding stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Requests answered without an error.
+    /// Successful requests.
     pub ops: [u64; 4],
-    /// Bytes that they moved.
+    /// Bytes transferred.
     pub bytes: [u64; 4],
-    /// Requests answered with an error.
+    /// Failed requests.
     pub errors: [u64; 4],
-    /// Requests by the stage of the group's model that held them longest.
+    /// Requests by binding stage of the group's model.
     pub bound_by_group: Vec<u64>,
-    /// Requests that an injected fault met.
+    /// Requests affected by an injected fault.
     pub bound_by_fault: u64,
     bound_by_volume: Vec<(Arc<str>, u64)>,
 }
 
 impl Totals {
-    /// Requests by the stage of the volume's own models that held them longest: each name once, in the order of
-    /// [`Label`].
+    /// Requests by binding stage of the volume's own models: each name once, in the order of [`Label`].
     pub fn bound_by_volume(&self) -> impl ExactSizeIterator<Item = (&str, u64)> {
         self.bound_by_volume.iter().map(|(name, count)| (&**name, *count))
     }
 
-    /// The labels of stages of these names.
+    /// Labels of stage names.
     pub(crate) fn labels(&mut self, names: &[String]) -> Vec<Label> {
         names.iter().map(|name| self.label(name)).collect()
     }

@@ -1,7 +1,6 @@
-//! The volumes of a front: stored data, and the time of answers.
+//! The volumes of a front: stored data, and the timing of replies.
 //!
-//! A server, not a loop: requests and the time come from outside. It never sleeps, reads no clock and accesses no
-//! payload.
+//! A server, not a loop: requests and the time are arguments. Never sleeps, reads no clock and accesses no payload.
 
 mod flight;
 
@@ -25,7 +24,7 @@ use crate::store::{Edit, EditError, Ended, Extent, Store, VolumeId};
 use crate::totals::{Label, Totals};
 use flight::{Flight, Served, Timing};
 
-/// A volume while it is served.
+/// A served volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Export(pub u32);
 
@@ -36,27 +35,27 @@ pub struct GroupId(pub u32);
 /// Limits of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests in flight.
+    /// Maximum number of requests in flight.
     pub requests: u32,
-    /// Bytes of payloads in flight; a single request may always be as long as `payload`.
+    /// Maximum payload bytes in flight; a single request may always have `payload` bytes.
     pub bytes: u64,
-    /// Bytes of one read or write.
+    /// Maximum bytes of a read or write.
     pub payload: u32,
-    /// Offsets and lengths are multiples of this, a power of two.
+    /// Alignment of offsets and lengths, a power of two.
     pub block: u32,
 }
 
 impl Default for Limits {
-    /// 1,024 requests, 64 MiB in flight or in one request, blocks of 512 bytes.
+    /// 1,024 requests, 64 MiB in flight or per request, blocks of 512 bytes.
     fn default() -> Self {
         Self { requests: 1_024, bytes: 64 << 20, payload: 64 << 20, block: 512 }
     }
 }
 
-/// The latency of an answer after its due time. In the front's time; internally in model time.
+/// Latency after the due time of a reply. In real time; internally in model time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lead {
-    /// Latency of the path to the client, and of the next request from there.
+    /// Latency of the path to the client, including its next request.
     pub path: Span,
     /// Typical lateness of the front.
     pub front: Span,
@@ -69,37 +68,37 @@ pub struct Serving {
     pub volume: VolumeId,
     /// Its timing.
     pub model: ChainSpec,
-    /// Determines the model's service times.
+    /// Seed of the model's service times.
     pub seed: u64,
-    /// Its limits.
+    /// Limits.
     pub limits: Limits,
-    /// The group whose limits it shares, if any.
+    /// Group with shared limits, if any.
     pub group: Option<GroupId>,
 }
 
-/// The reason why a request was not accepted. It has no reply.
+/// Reason why a request was not accepted. It has no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAccepted {
-    /// Too much is in flight: retry after a reply. Cannot occur after [`Volumes::takes`] returned true.
+    /// Too many requests or bytes in flight: retry after a reply. Cannot occur after [`Volumes::takes`] returned true.
     #[error("too much is in flight")]
     Full,
-    /// The request is refused: reply with this error at once.
+    /// The request is refused: reply with this error immediately.
     #[error("{0}")]
     Failed(Errno),
 }
 
-/// The answer to a request.
+/// Reply to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The ticket of the request.
+    /// Ticket of the request.
     pub ticket: Ticket,
     /// The outcome. The payload of a read is complete.
     pub outcome: Result<(), Errno>,
-    /// The due time by the model, in the front's time.
+    /// Due time according to the model, in real time.
     pub due: Instant,
-    /// Time from then until the client has it, by the path latency of its export.
+    /// Time from the due time until the client has the reply, according to the path latency of its export.
     pub lateness: Span,
-    /// The stage that held it longest.
+    /// The binding stage.
     pub bound_by: Bound,
     /// The action of the front.
     pub then: Then,
@@ -110,7 +109,7 @@ pub struct Reply {
 pub enum Bound {
     /// A stage of the volume's own model, by its name in [`Totals`].
     Volume(Label),
-    /// A stage of the model that its group shares.
+    /// A stage of its group's shared model.
     Group(Stage),
     /// An injected fault.
     Fault,
@@ -121,27 +120,27 @@ pub enum Bound {
 pub enum Then {
     /// Send it.
     Send,
-    /// Send nothing, and break the connection of the request: an injected fault.
+    /// Send nothing and close the connection of the request: an injected fault.
     Tear,
 }
 
 /// The end of an edit of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// Its ticket.
+    /// Ticket.
     pub ticket: Ticket,
     /// Durable, or the error. A failed edit may still become durable with a later commit.
     pub outcome: Result<(), Errno>,
 }
 
-/// The volumes of one store, or of whole files ([`crate::Flat`]), that a front serves, and their timing.
+/// The served volumes of a store, or of whole files ([`crate::Flat`]), and their timing.
 ///
-/// A front calls, in the order of its events:
+/// A front calls:
 /// 1. [`takes`](Self::takes), then [`accept`](Self::accept) for a request, which gives jobs to do;
 /// 2. [`worked`](Self::worked) for each finished job, which may give further jobs;
 /// 3. [`drain`](Self::drain) at [`wake_at`](Self::wake_at), which gives replies to send.
 ///
-/// Time never goes back between calls.
+/// Time never decreases between calls.
 #[derive(Debug)]
 pub struct Volumes<B = Store> {
     store: B,
@@ -149,11 +148,11 @@ pub struct Volumes<B = Store> {
     slow: Slow,
     served: Vec<Served>,
     flights: Slab<Flight>,
-    /// Delayed answers: when each leaves, its slot, and the moment of the answer.
+    /// Delayed answers: time of departure, slot, and due time.
     held: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
-    /// Requests that models, faults and jobs are through with.
+    /// Requests with completed models, faults and jobs.
     ready: Vec<u32>,
-    /// The latest time that was passed in.
+    /// Latest time passed in.
     now: Instant,
     passed: Vec<Passed>,
     ended: Vec<Ended>,
@@ -171,7 +170,7 @@ impl Volumes {
         self.store.set_capacity(capacity);
     }
 
-    /// Begins an edit of the store; it is visible when it ends. Returns the volume that it makes or changes.
+    /// Begins an edit of the store, visible when it ends. Returns the created or changed volume.
     pub fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
         if let Edit::Delete { volume } = *edit
             && self.served.iter().any(|served| served.volume == volume && served.is_open)
@@ -186,10 +185,10 @@ impl Volumes {
 
 impl Volumes<Flat> {
     /// Serves whole files without a model: export 0 is file 0 with the first of these sizes in bytes, and so on. Each
-    /// answer leaves `delay` after its real work ended; [`Lead`] and [`Fidelity`] do not apply to it. 4,096 requests in
-    /// flight for each export, of any length.
+    /// reply leaves `delay` after its real work ended; [`Lead`] and [`Fidelity`] do not apply. Each export allows 4,096
+    /// requests in flight, of any length.
     pub fn plain(sizes: impl IntoIterator<Item = u64>, delay: Span) -> Self {
-        // Offers state which of them are read-only.
+        // The front's offers state which of them are read-only.
         let flat = Flat::new(sizes.into_iter().map(|size| (size, Access::ReadWrite)));
         let served = flat.volumes().map(|volume| Served::plain(volume, delay)).collect();
         Self { served, ..Self::new(flat, Slow::NOT) }
@@ -197,7 +196,7 @@ impl Volumes<Flat> {
 }
 
 impl<B: Backing> Volumes<B> {
-    /// Without served volumes.
+    /// Creates an instance without served volumes.
     pub const fn new(store: B, slow: Slow) -> Self {
         Self {
             store,
@@ -214,7 +213,7 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// Adds a group whose volumes share `model`: the limits of an instance.
+    /// Adds a group of volumes that share `model`, such as the limits of an instance.
     pub fn group(&mut self, model: &ChainSpec, seed: u64) -> GroupId {
         GroupId(self.pace.add_group(model, seed) as u32)
     }
@@ -229,7 +228,7 @@ impl<B: Backing> Volumes<B> {
         self.pace.remove_group(group.0 as usize)
     }
 
-    /// Begins to serve a volume at `now`.
+    /// Starts serving a volume at `now`.
     pub fn serve(&mut self, now: Instant, serving: &Serving) -> Result<Export, NotServed> {
         let Serving { volume, ref model, seed, limits, group } = *serving;
         self.store.about(volume).ok_or(NotServed::Unknown(volume))?;
@@ -242,7 +241,7 @@ impl<B: Backing> Volumes<B> {
         if !limits.block.is_power_of_two() || limits.requests == 0 || limits.payload < limits.block {
             return Err(NotServed::Limits);
         }
-        let now = self.tell(now);
+        let now = self.advance(now);
         let unused = self.served.iter().position(|served| !served.is_open && served.is_idle());
         let number = unused.unwrap_or(self.served.len());
         let mut new = Served::new(now, serving);
@@ -255,7 +254,7 @@ impl<B: Backing> Volumes<B> {
         Ok(Export(number as u32))
     }
 
-    /// Accepts no further requests (ESHUTDOWN). Requests in flight are answered; true if there are none. Its number may
+    /// Stops accepting requests (ESHUTDOWN). Requests in flight are completed; true if there are none. The number may
     /// be reused after that.
     pub fn withdraw(&mut self, export: Export) -> bool {
         let Some(served) = self.served.get_mut(export.0 as usize) else { return true };
@@ -263,12 +262,12 @@ impl<B: Backing> Volumes<B> {
         served.is_idle()
     }
 
-    /// How many times slower model time runs.
+    /// Time dilation.
     pub const fn slow(&self) -> Slow {
         self.slow
     }
 
-    /// Bytes of the volume; grows when it is grown.
+    /// Current size of the volume in bytes.
     pub fn size(&self, export: Export) -> u64 {
         let served = self.served.get(export.0 as usize);
         served.and_then(|served| self.store.about(served.volume)).map_or(0, |about| about.size)
@@ -279,17 +278,17 @@ impl<B: Backing> Volumes<B> {
         self.served.get(export.0 as usize).map(|served| served.limits)
     }
 
-    /// The totals of a volume since it is served.
+    /// Totals of a volume since it was served.
     pub fn totals(&self, export: Export) -> Option<&Totals> {
         self.served.get(export.0 as usize).map(|served| &served.totals)
     }
 
-    /// The fidelity of a volume to its model.
+    /// Fidelity of a volume to its model.
     pub fn fidelity(&self, export: Export) -> Option<&Fidelity> {
         self.served.get(export.0 as usize).map(|served| &served.fidelity)
     }
 
-    /// Sets how much earlier than their due times answers leave, where they are known by then.
+    /// Sets how much earlier than due replies leave if they are known by then.
     pub fn set_lead(&mut self, export: Export, lead: Lead) {
         let served = self.served.get_mut(export.0 as usize);
         if let Some(served) = served.filter(|served| served.timing.delay().is_none()) {
@@ -299,18 +298,18 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// Accepted requests without a reply.
+    /// Number of accepted requests without a reply.
     pub fn in_flight(&self, export: Export) -> u32 {
         self.served.get(export.0 as usize).map_or(0, |served| served.in_flight)
     }
 
-    /// True if a request with this payload in bytes would not be refused as [`NotAccepted::Full`]. Otherwise nothing
-    /// more should be read from that client until a reply has left.
+    /// True if a request with this payload in bytes would not be refused as [`NotAccepted::Full`]. Otherwise the front
+    /// should not read from that client until a reply has left.
     pub fn takes(&self, export: Export, payload: u64) -> bool {
         self.served.get(export.0 as usize).is_none_or(|served| served.has_room(payload))
     }
 
-    /// Accepts a request, and appends the jobs that can begin at once. Exactly one reply follows.
+    /// Accepts a request, and appends its initial jobs. Exactly one reply follows.
     pub fn accept(
         &mut self,
         now: Instant,
@@ -332,8 +331,8 @@ impl<B: Backing> Volumes<B> {
         Ok(())
     }
 
-    /// Accepts a request without its payload, which [`transfer`](Self::transfer) moves in parts: those of a write
-    /// before this call, those of a read after its reply. The model sees one request. Exactly one reply follows.
+    /// Accepts a request without its payload, which [`transfer`](Self::transfer) moves in parts: for a write before
+    /// this call, for a read after its reply. The model sees a single request. Exactly one reply follows.
     pub fn accept_timing(
         &mut self,
         now: Instant,
@@ -347,7 +346,7 @@ impl<B: Backing> Volumes<B> {
         Ok(())
     }
 
-    /// Moves a part of a request, without the model and the totals: the reply leaves when the work is done.
+    /// Transfers a part of a request, without the model and the totals: its reply leaves when the work is done.
     pub fn transfer(
         &mut self,
         now: Instant,
@@ -356,7 +355,7 @@ impl<B: Backing> Volumes<B> {
         part: &Request,
         jobs: &mut Vec<Job>,
     ) -> Result<(), NotAccepted> {
-        self.tell(now);
+        self.advance(now);
         let served = self.served.get_mut(export.0 as usize).filter(|served| served.is_open);
         let served = served.ok_or(NotAccepted::Failed(Errno::Shutdown))?;
         served.transfers += 1;
@@ -371,7 +370,7 @@ impl<B: Backing> Volumes<B> {
         Ok(())
     }
 
-    /// Checks a request against the limits.
+    /// Validates a request against the limits.
     fn admit(
         &mut self,
         now: Instant,
@@ -379,7 +378,7 @@ impl<B: Backing> Volumes<B> {
         ticket: Ticket,
         request: &Request,
     ) -> Result<(u32, Fate), NotAccepted> {
-        let now = self.tell(now);
+        let now = self.advance(now);
         let served = self.served.get_mut(export.0 as usize).ok_or(NotAccepted::Failed(Errno::Shutdown))?;
         served.admit(request)?;
         if served.in_flight == 0 {
@@ -390,9 +389,9 @@ impl<B: Backing> Volumes<B> {
         Ok((self.flights.insert(flight), fate))
     }
 
-    /// Hands an admitted request to the model.
+    /// Passes an admitted request to the model.
     fn submit(&mut self, now: Instant, slot: u32, export: Export, request: &Request) {
-        let (now, path) = (self.tell(now), export.0 as usize);
+        let (now, path) = (self.advance(now), export.0 as usize);
         let served = &mut self.served[path];
         served.in_flight += 1;
         served.fidelity.in_flight(served.in_flight);
@@ -402,15 +401,15 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// A job is finished: appends the jobs that can begin now.
+    /// Reports a finished job; appends jobs that can start now.
     pub fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
-        self.tell(now);
+        self.advance(now);
         self.store.worked(job, outcome, jobs);
         self.collect();
     }
 
-    /// The next time for [`drain`](Self::drain); `None` if only a request or a finished job can change that. A past
-    /// time means now.
+    /// Next time for [`drain`](Self::drain); `None` until a request or a finished job changes that. A past time means
+    /// now.
     pub fn wake_at(&self) -> Option<Instant> {
         if !self.ready.is_empty() {
             return Some(self.now);
@@ -420,9 +419,9 @@ impl<B: Backing> Volumes<B> {
         earliest.map(|at| self.slow.real(at))
     }
 
-    /// Appends all replies that may leave at `now`: the model has answered and the real work is done.
+    /// Appends all replies due at `now`: the model has answered and the real work is done.
     pub fn drain(&mut self, now: Instant, replies: &mut Vec<Reply>) {
-        let now = self.tell(now);
+        let now = self.advance(now);
         let mut passed = std::mem::take(&mut self.passed);
         self.pace.drain(now, &mut passed);
         for passed in passed.drain(..) {
@@ -448,11 +447,11 @@ impl<B: Backing> Volumes<B> {
 
     /// Replaces the model of a volume that has one; the totals continue.
     ///
-    /// If only rates of limits differ, those change, and queues, credits and caches stay. Otherwise the new model
-    /// begins at rest with the next request, and requests in flight are answered by the model that accepted them; the
-    /// limits of both count apart.
+    /// If only rates of limits differ, they are changed in place: queues, credits and caches persist. Otherwise the new
+    /// model starts idle with the next request, requests in flight keep their model, and the limits of both apply
+    /// separately.
     pub fn remodel(&mut self, now: Instant, export: Export, model: &ChainSpec, seed: u64) {
-        let now = self.tell(now);
+        let now = self.advance(now);
         let path = export.0 as usize;
         let Some(Served { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(path) else { return };
         let labels = totals.labels(&model.names());
@@ -465,16 +464,16 @@ impl<B: Backing> Volumes<B> {
 
     /// Changes the shared model of a group.
     pub fn change_group(&mut self, now: Instant, group: GroupId, change: &Change) -> Result<(), Refused> {
-        let (now, Change::Rate { stage, .. }) = (self.tell(now), *change);
+        let (now, Change::Rate { stage, .. }) = (self.advance(now), *change);
         if !self.pace.has_group(group.0 as usize) {
             return Err(Refused::NoSuchStage(stage));
         }
         self.pace.change_group(now, group.0 as usize, change)
     }
 
-    /// Injects faults into a volume, in place of previous ones; `None` for none. Spikes and stalls need a model.
+    /// Injects faults into a volume, replacing previous faults; `None` for none. Spikes and stalls need a model.
     pub fn inject(&mut self, now: Instant, export: Export, faults: Option<Faults>) {
-        let now = self.tell(now);
+        let now = self.advance(now);
         if let Some(served) = self.served.get_mut(export.0 as usize) {
             served.injector = faults.map(|faults| Injector::new(now, faults));
         }
@@ -487,12 +486,12 @@ impl<B: Backing> Volumes<B> {
         volume.map_or_else(Vec::new, |volume| self.store.extents(volume, offset, length, limit))
     }
 
-    /// The data file whose content is that of the volume, byte for byte; `None` if there is a map.
+    /// The data file with the same content as the volume, byte for byte; `None` with a map.
     pub fn whole_file(&self, export: Export) -> Option<FileId> {
         self.served.get(export.0 as usize).and_then(|served| self.store.whole_file(served.volume))
     }
 
-    /// Whether reads refer to allocated ranges only, so that showing them through a mapping allocates nothing.
+    /// Whether reads refer to allocated ranges only, so that mapping them allocates nothing.
     pub fn reads_only_allocated(&self) -> bool {
         self.store.reads_only_allocated()
     }
@@ -502,13 +501,13 @@ impl<B: Backing> Volumes<B> {
         std::mem::take(&mut self.edited)
     }
 
-    /// The model time at `now`.
-    fn tell(&mut self, now: Instant) -> Instant {
+    /// Advances to `now`, and returns the model time.
+    fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.slow.model(self.now)
     }
 
-    /// Processes the requests and edits that ended in the store.
+    /// Processes requests and edits that ended in the store.
     fn collect(&mut self) {
         let mut all = std::mem::take(&mut self.ended);
         all.extend(self.store.ended());
@@ -521,7 +520,7 @@ impl<B: Backing> Volumes<B> {
         self.ended = all;
     }
 
-    /// The real work of a request ended.
+    /// Registers the end of a request's real work.
     fn finish(&mut self, slot: u32, outcome: Result<(), Errno>) {
         let now = self.slow.model(self.now);
         let Some(flight) = self.flights.get_mut(slot) else { return };
@@ -537,7 +536,7 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// The models have answered a request; a fault may delay it.
+    /// Registers the models' answer of a request, possibly delayed by a fault.
     fn pass(&mut self, now: Instant, passed: &Passed) {
         let slot = passed.slot.0;
         let Some(flight) = self.flights.get_mut(slot) else { return };
@@ -555,7 +554,7 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// Only its jobs delay a request from now on.
+    /// Marks a request as due: only its jobs delay it from now on.
     fn due(&mut self, slot: u32, at: Instant) {
         let Some(flight) = self.flights.get_mut(slot) else { return };
         if flight.delay.is_none() {
@@ -593,19 +592,19 @@ impl<B: Backing> Volumes<B> {
     }
 }
 
-/// The reason why a volume cannot be served.
+/// Reason why a volume cannot be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotServed {
-    /// The store has no such volume.
-    #[error("there is no volume {}", .0.0)]
+    /// No such volume in the store.
+    #[error("unknown volume {}", .0.0)]
     Unknown(VolumeId),
-    /// It is served already.
+    /// Already served.
     #[error("volume {} is served already: withdraw it first", .0.0)]
     Twice(VolumeId),
-    /// There is no such group.
-    #[error("there is no group {}", .0.0)]
+    /// No such group.
+    #[error("unknown group {}", .0.0)]
     NoGroup(GroupId),
-    /// The limits contradict each other.
-    #[error("limits have at least one request, a block that is a power of two, and a payload of at least one block")]
+    /// Inconsistent limits.
+    #[error("limits need at least 1 request, a block size that is a power of two, and a payload of at least a block")]
     Limits,
 }

@@ -1,4 +1,4 @@
-//! Numbers of two curves in pairs, and the ratio of a pair with its interval.
+//! Pairs of quantities of two curves, and their ratios with intervals.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Estimate, Run, Steadiness};
@@ -6,15 +6,15 @@ use plimsoll_record::{Estimate, Run, Steadiness};
 use super::{Change, Quantity, Verdict};
 use crate::standing::{offered_size, pooled};
 
-/// The least change between runs that follow each other that is taken for real: of rates, and of response times.
+/// Minimum real change between consecutive runs: of rates, and of response times.
 const FLOOR_RATE: f64 = 0.05;
 const FLOOR_RESPONSE: f64 = 0.10;
-/// Two single results of the same thing differ by less than this many standard deviations (ISO 5725-6).
+/// Repeatability limit: standard deviations by which two results of the same thing may differ (ISO 5725-6).
 const REPEATABLE: f64 = 2.8;
-/// Open loads are the same when their rates differ by no more than this.
+/// Maximum relative difference of rates of equal open loads.
 const SAME_RATE: f64 = 0.01;
 
-/// One number of both curves.
+/// A quantity of both curves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     pub(super) quantity: Quantity,
@@ -23,7 +23,7 @@ pub(super) struct Pair {
     pub(super) b: Estimate,
 }
 
-/// All runs of one offered load.
+/// All runs of an offered load.
 struct Group<'a> {
     offered: Pace,
     runs: Vec<&'a Run>,
@@ -57,7 +57,7 @@ fn read(run: &Run, quantity: Quantity) -> Estimate {
     }
 }
 
-/// The runs of both curves by offered load.
+/// Runs of both curves by offered load.
 pub(super) struct Paired<'a> {
     a: Vec<Group<'a>>,
     b: Vec<Group<'a>>,
@@ -68,12 +68,13 @@ impl<'a> Paired<'a> {
         Self { a: grouped(a), b: grouped(b) }
     }
 
-    /// The loads that were offered to both, closed before open, lightest first.
+    /// Loads offered in both curves, closed before open, lightest first.
     fn matched(&self) -> impl Iterator<Item = (&Group<'a>, &Group<'a>)> {
         self.a.iter().filter_map(|a| Some((a, self.b.iter().find(|b| a.is_same_load(b))?)))
     }
 
-    /// A closed load shows a change as a rate, an open one as waiting, until it is too much.
+    /// Pairs of quantities per load: a closed load shows changes in the rate, an open load in response times, unless
+    /// overloaded.
     pub(super) fn points(&self) -> Vec<Pair> {
         let numbers = |a: &Group<'_>, b: &Group<'_>| match a.offered {
             Pace::Closed { .. } => [Quantity::Iops, Quantity::P99].as_slice(),
@@ -98,7 +99,7 @@ impl<'a> Paired<'a> {
         Some(Pair { quantity: Quantity::MostIops, offered: None, a: most(&self.a)?, b: most(&self.b)? })
     }
 
-    /// The least relative change that is real: the default, or more when repetitions of a load scatter more.
+    /// Minimum relative change that is real: the default, or more if repetitions of a load scatter more.
     pub(super) fn floor(&self, quantity: Quantity) -> f64 {
         let (mut squares, mut degrees) = (0.0, 0.0);
         for group in self.a.iter().chain(&self.b).filter(|group| group.runs.len() > 1) {
@@ -132,11 +133,11 @@ fn grouped(runs: &[Run]) -> Vec<Group<'_>> {
     groups
 }
 
-/// What a pair comes to as one of `numbers` that are compared, with changes below `floor` taken for noise.
+/// Judges a pair as one of `numbers` comparisons; changes below `floor` count as noise.
 pub(super) fn judged(pair: Pair, numbers: usize, floor: f64) -> Change {
     let Pair { quantity, offered, a, b } = pair;
     let value = b.value / a.value;
-    // Half the width of the logarithm's interval.
+    // Half width of the logarithm's interval.
     let half = |estimate: Estimate| {
         let (low, high) = estimate.interval?;
         (low > 0.0).then(|| (high / low).ln() / 2.0)
@@ -157,14 +158,13 @@ const fn better(is: bool) -> Verdict {
     if is { Verdict::Better } else { Verdict::Worse }
 }
 
-/// The factor on the width of each of `numbers` 95 % intervals for all of them to hold together 95 % of the time
-/// (Bonferroni), by normal quantiles.
+/// Factor on the width of each of `numbers` 95 % intervals for a joint level of 95 % (Bonferroni), by normal quantiles.
 fn widening(numbers: usize) -> f64 {
     normal_tail(0.025 / numbers.max(1) as f64) / normal_tail(0.025)
 }
 
-/// The value that a standard normal variable exceeds with this probability, at most 0.5 (Abramowitz & Stegun 26.2.23;
-/// off by 0.0005 at most).
+/// Upper quantile of the standard normal distribution for this probability, at most 0.5 (Abramowitz & Stegun 26.2.23;
+/// error at most 0.0005).
 fn normal_tail(probability: f64) -> f64 {
     let t = (-2.0 * probability.ln()).sqrt();
     let over = 2.515_517 + t * (0.802_853 + t * 0.010_328);

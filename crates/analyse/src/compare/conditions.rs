@@ -1,4 +1,4 @@
-//! What was not the same about the measurements of two curves.
+//! Differing conditions of the measurements of two curves.
 
 use std::fmt::Display;
 
@@ -7,8 +7,8 @@ use plimsoll_record::{Conditions, Curve, Device, Host, Objective};
 
 use super::Difference;
 
-/// Every condition that was known on a side and differs, in the words of a report. The seed and the pace of the
-/// leading stream are not conditions: the one must not matter, the other is what a curve varies.
+/// Conditions that are known on at least a side and differ, in the words of a report. Excludes the seed, which must not
+/// matter, and the pace of the leading stream, which a curve varies.
 pub(super) fn differences(a: &Curve, b: &Curve) -> Vec<Difference> {
     let mut found = Found::default();
     found.differ("source", a.source.word(), b.source.word());
@@ -24,8 +24,8 @@ pub(super) fn differences(a: &Curve, b: &Curve) -> Vec<Difference> {
     found.0
 }
 
-/// The first difference between the loads of two curves, such as `I/O: direct and buffered`; the objective, the seed and
-/// the pace of the leading stream are no part of a load.
+/// First difference between the loads of two curves, such as `I/O: direct and buffered`; excludes the objective, the
+/// seed and the pace of the leading stream.
 pub fn different_load(a: &Curve, b: &Curve) -> Option<String> {
     let mut found = Found::default();
     load(&mut found, a, b);
@@ -99,7 +99,7 @@ fn stream_in_words(stream: &StreamSpec, index: usize) -> String {
     if stream.region.start > 0 {
         words.push(format!("from byte {}", stream.region.start));
     }
-    // The pace of the first is what the runs of a curve vary.
+    // The pace of the first stream varies within a curve.
     if index > 0 {
         words.push(match stream.pace {
             Pace::Closed { depth } => format!("depth {depth}"),

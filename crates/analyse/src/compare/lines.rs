@@ -1,9 +1,8 @@
-//! Load lines of two sides: one run each, several runs each, or passes of both in turns.
+//! Comparison of load lines: single runs, several runs per side, or interleaved passes.
 //!
-//! Single runs: a difference is real only if the intervals do not meet and it exceeds 5 %. Adding the half widths in
-//! quadrature instead called 11 % of pairs of equal runs different. Several runs: Welch's t-test on the logarithms,
-//! which also covers changes between runs. Passes in turns: a delete-a-group jackknife (Shao & Tu 1995) of the logarithm
-//! of the ratio.
+//! Single runs: a difference is real only if the intervals are disjoint and it exceeds 5 %. Adding the half widths in
+//! quadrature called 11 % of pairs of equal runs different. Several runs: Welch's t-test on logarithms, which covers
+//! changes between runs. Interleaved passes: a delete-a-group jackknife (Shao & Tu 1995) of the logarithm of the ratio.
 
 use plimsoll_record::{Estimate, LoadLine, LoadSlot, NoLine, Objective};
 use serde::Serialize;
@@ -12,54 +11,54 @@ use super::Verdict;
 use crate::estimate::{GENERATOR_MARGIN, lateness_p99, line_and_floor, passes_of};
 use crate::interval::student;
 
-/// The smallest relative difference of load lines that is called real.
-const LEAST_LN: f64 = 0.048_790_164; // ln 1.05
-/// Runs of one side from which on their own scatter is known.
+/// Minimum real difference of load lines, as a logarithm.
+const MIN_DIFFERENCE_LN: f64 = 0.048_790_164; // ln 1.05
+/// Minimum runs per side for a scatter estimate.
 const RUNS_FOR_SCATTER: usize = 3;
-/// Groups of neighbouring pass pairs in the jackknife.
+/// Number of groups of consecutive pass pairs in the jackknife.
 const GROUPS: usize = 10;
-/// Passes in turns from which on a jackknife is meaningful.
-const LEAST_PASSES: usize = 6;
-/// A comparison that could not show one side twice as fast as the other shows nothing.
-const LEAST_USEFUL_LN: f64 = std::f64::consts::LN_2;
+/// Minimum number of interleaved passes for a jackknife.
+const MIN_PASSES: usize = 6;
+/// Maximum half width: comparisons that cannot detect a factor of 2 are not reported.
+const MAX_HALF_WIDTH_LN: f64 = std::f64::consts::LN_2;
 
-/// The evidence behind a comparison of load lines.
+/// Method of a comparison of load lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// One run on each side: intervals that do not meet.
+    /// A run per side: disjoint intervals.
     SingleRuns,
-    /// Several runs on each side: Welch's t-test on logarithms.
+    /// Several runs per side: Welch's t-test on logarithms.
     SeveralRuns,
-    /// Passes on both sides in turns: jackknife.
+    /// Interleaved passes: jackknife.
     Interleaved,
 }
 
-/// Scatter of the load line between earlier runs of one subject.
+/// Scatter of the load line between earlier runs of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct History {
     /// Standard deviation of the logarithm of the line.
     pub deviation: f64,
-    /// Runs that it was computed from, at least 3.
+    /// Number of runs, at least 3.
     pub runs: usize,
 }
 
 impl History {
-    /// The scatter of load lines in operations per second; `None` with fewer than 3.
+    /// Scatter of load lines in operations per second; `None` with fewer than 3.
     pub fn of(lines: &[f64]) -> Option<Self> {
         (lines.len() >= RUNS_FOR_SCATTER)
             .then(|| Self { deviation: Logs::of(lines).variance().sqrt(), runs: lines.len() })
     }
 }
 
-/// The load lines of two sides under one objective.
+/// Load lines of two sides under the same objective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LineComparison {
-    /// The objective of both.
+    /// Objective of both sides.
     pub objective: Objective,
-    /// How they were compared.
+    /// Method.
     pub method: Method,
-    /// Runs of each side; passes of each where they were measured in turns.
+    /// Number of runs of each side, or of interleaved passes.
     pub counts: [usize; 2],
     /// Load line of the first side in operations per second; the geometric mean of several.
     pub a: f64,
@@ -67,7 +66,7 @@ pub struct LineComparison {
     pub b: f64,
     /// `b / a` with its 95 % interval.
     pub ratio: Estimate,
-    /// The smallest relative difference that these runs could have shown, such as 0.2 for 20 %.
+    /// Minimum detectable relative difference, such as 0.2 for 20 %.
     pub resolution: f64,
 }
 
@@ -95,7 +94,7 @@ impl LineComparison {
         }
     }
 
-    /// Better or worse where the difference exceeds the resolution; no real change otherwise.
+    /// Better or worse if the difference exceeds the resolution; otherwise no real change.
     pub fn verdict(&self) -> Verdict {
         let least = self.resolution.ln_1p();
         match self.ratio.value.ln() {
@@ -106,11 +105,11 @@ impl LineComparison {
     }
 }
 
-/// Compares the load lines of one run, or of three or more, on each side. `history` is the scatter between earlier
-/// runs of the subject; it widens the comparison of single runs.
+/// Compares the load lines of a single run, or of three or more, per side. `history` is the scatter between earlier
+/// runs of the target, which widens the comparison of single runs.
 ///
 /// # Errors
-/// Why no comparison is possible, as a clause.
+/// The reason why no comparison is possible, as a clause.
 pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<History>) -> Result<LineComparison, String> {
     let objective = a.first().ok_or("no run has a load line")?.objective();
     let (first, second) = (known(a)?, known(b)?);
@@ -121,7 +120,7 @@ pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<History>) -
     }
 }
 
-/// The lines with both ends known.
+/// Lines with finite intervals.
 fn known(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
     let ends = |line: &LoadLine| match *line {
         LoadLine::At { iops, .. } => match iops.interval {
@@ -144,10 +143,10 @@ fn known(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
 }
 
 fn single(objective: Objective, a: (f64, f64, f64), b: (f64, f64, f64), history: Option<History>) -> LineComparison {
-    // The half widths that face each other.
+    // The half widths facing each other.
     let facing = if b.0 > a.0 { (a.2 - a.0) + (b.0 - b.1) } else { (a.0 - a.1) + (b.2 - b.0) };
     let between = history.map_or(0.0, |history| student(history.runs - 1) * history.deviation * 2f64.sqrt());
-    let least = facing.max(between).max(LEAST_LN);
+    let least = facing.max(between).max(MIN_DIFFERENCE_LN);
     let low = (a.2 - a.0).hypot(b.0 - b.1).max(between);
     let high = (a.0 - a.1).hypot(b.2 - b.0).max(between);
     LineComparison::new(objective, Method::SingleRuns, [1, 1], [a.0, b.0], [low, high], least)
@@ -157,23 +156,23 @@ fn several(objective: Objective, a: &[(f64, f64, f64)], b: &[(f64, f64, f64)]) -
     let logs = |side: &[(f64, f64, f64)]| Logs(side.iter().map(|run| run.0).collect());
     let (first, second) = (logs(a), logs(b));
     let (u, v) = (first.variance() / a.len() as f64, second.variance() / b.len() as f64);
-    // Welch and Satterthwaite.
+    // Welch-Satterthwaite.
     let degrees = (u + v).powi(2) / (u.powi(2) / (a.len() - 1) as f64 + v.powi(2) / (b.len() - 1) as f64);
     let degrees = if degrees.is_finite() { degrees } else { (a.len() + b.len() - 2) as f64 };
     let half = student(degrees.max(1.0) as usize) * (u + v).sqrt();
     let mut within: Vec<f64> = a.iter().chain(b).map(|run| (run.2 - run.1) / 2.0).collect();
-    let least = half.max(LEAST_LN).max(crate::estimate::median(&mut within) / 2.0);
+    let least = half.max(MIN_DIFFERENCE_LN).max(crate::estimate::median(&mut within) / 2.0);
     let means = [first.mean(), second.mean()];
     LineComparison::new(objective, Method::SeveralRuns, [a.len(), b.len()], means, [half, half], least)
 }
 
-/// Compares slots of two targets that were measured in turns, pass by pass.
+/// Compares slots of two targets measured in interleaved passes.
 ///
 /// # Errors
-/// Why no comparison is possible, as a clause.
+/// The reason why no comparison is possible, as a clause.
 pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective) -> Result<LineComparison, String> {
     let passes: Vec<u32> = passes_of(a).into_iter().filter(|pass| passes_of(b).contains(pass)).collect();
-    if passes.len() < LEAST_PASSES {
+    if passes.len() < MIN_PASSES {
         let times = GROUPS as f64 / passes.len().max(1) as f64;
         return Err(format!("{} passes of both are too few: {}", passes.len(), longer(a, times)));
     }
@@ -192,32 +191,32 @@ pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective)
         .map(|group| &passes[group * passes.len() / groups..(group + 1) * passes.len() / groups])
         .filter_map(|but| Some(line(b, but)?.0 - line(a, but)?.0))
         .collect();
-    if differences.len() < LEAST_PASSES {
+    if differences.len() < MIN_PASSES {
         return Err(unknown());
     }
     let logs = Logs(differences);
     let count = logs.0.len() as f64;
     let error = ((count - 1.0).powi(2) / count * logs.variance()).sqrt();
     let half = (student(logs.0.len() - 1) * error).hypot(floor_a).hypot(floor_b);
-    if half > LEAST_USEFUL_LN {
+    if half > MAX_HALF_WIDTH_LN {
         let times = (half / 1.2_f64.ln()).powi(2);
         return Err(format!(
-            "response times scatter too much: only one side {:.1} times as fast as the other would show, {}",
+            "response times scatter too much: only a factor of {:.1} would be detected, {}",
             half.exp(),
             longer(a, times)
         ));
     }
     let counts = [passes.len(), passes.len()];
-    Ok(LineComparison::new(objective, Method::Interleaved, counts, [x, y], [half, half], half.max(LEAST_LN)))
+    Ok(LineComparison::new(objective, Method::Interleaved, counts, [x, y], [half, half], half.max(MIN_DIFFERENCE_LN)))
 }
 
-/// The remedy for a measurement of which one side should have been so many times as long.
+/// Remedy for a measurement that should have been `times` as long.
 fn longer(slots: &[LoadSlot], times: f64) -> String {
     let seconds: f64 = slots.iter().map(|slot| (slot.warm_up + slot.span).as_secs_f64()).sum();
     format!("add --duration {:.0}s", (seconds * times / 10.0).ceil() * 10.0)
 }
 
-/// Logarithms of one quantity.
+/// Logarithms of a quantity.
 struct Logs(Vec<f64>);
 
 impl Logs {

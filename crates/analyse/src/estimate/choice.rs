@@ -1,4 +1,4 @@
-//! The ladder of objectives, and which of them heads a result when the user named none.
+//! The ladder of objectives, and the default choice from it.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{LoadSlot, Measure, Objective, Scope, SlotRole};
@@ -6,14 +6,14 @@ use plimsoll_units::Span;
 
 use super::{GENERATOR_MARGIN, counting, crossing, lateness_p99, points, slope};
 
-/// Limits on the 99th percentile that every result lists, in microseconds.
+/// Limits on the 99th percentile in every result, in microseconds.
 pub const LADDER: [u64; 10] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
 /// Further limits for slower storage, in microseconds.
 pub const OBJECTIVES_BEYOND: [u64; 5] = [200_000, 500_000, 1_000_000, 2_000_000, 5_000_000];
-/// With this rise of the medians, a tail that is 1.65 times as heavy moves the line by less than 7 %.
-const LEAST_SLOPE: f64 = 8.0;
+/// Minimum slope of the medians: a tail that is 1.65 times as heavy then moves the line by less than 7 %.
+const MIN_SLOPE: f64 = 8.0;
 
-/// The objectives of the ladder; further ones up to the first that is twice `light_p99`, the 99th percentile of the
+/// Objectives of the ladder, extended up to the first that is at least twice `light_p99`, the 99th percentile of the
 /// lightest load.
 pub fn ladder_objectives(light_p99: Option<Span>) -> Vec<Objective> {
     let mut limits = LADDER.to_vec();
@@ -27,9 +27,8 @@ pub fn ladder_objectives(light_p99: Option<Span>) -> Vec<Objective> {
     limits.into_iter().map(p99_within).collect()
 }
 
-/// The objective for someone who named none, with the 99th percentile of the lightest load: the first of the ladder
-/// that is at least twice that, can be judged by this generator, and has a steep curve at its line. `None` before
-/// anything was measured.
+/// Default objective, with the 99th percentile of the lightest load: the first of the ladder that is at least twice
+/// that percentile, can be judged with this generator, and has a steep curve at its line. `None` without measurements.
 pub fn headline_objective(slots: &[LoadSlot]) -> Option<(Objective, Span)> {
     let light = light_p99(slots)?;
     let late_ns = lateness_p99(slots).as_nanos() as f64 * GENERATOR_MARGIN;
@@ -44,14 +43,14 @@ pub fn headline_objective(slots: &[LoadSlot]) -> Option<(Objective, Span)> {
         let counting = counting(&points(slots, objective));
         let x = crossing(&counting);
         if counting.is_empty() || x == f64::INFINITY {
-            // The shortest limit that does not bind, or nothing is known yet.
+            // The shortest limit that does not bind, or no data yet.
             return Some((steepest.map_or(objective, |(_, steepest)| steepest), light));
         }
         if x == f64::NEG_INFINITY {
             continue;
         }
         let slope = slope(&counting, x);
-        if slope >= LEAST_SLOPE {
+        if slope >= MIN_SLOPE {
             return Some((objective, light));
         }
         if steepest.is_none_or(|(best, _)| slope > best) {
@@ -62,7 +61,7 @@ pub fn headline_objective(slots: &[LoadSlot]) -> Option<(Objective, Span)> {
     last.map(|objective| (objective, light))
 }
 
-/// 99th percentile of the lightest load: of one operation at a time, or of the lowest rate.
+/// 99th percentile of the lightest load: the smallest depth, or the lowest rate.
 pub(crate) fn light_p99(slots: &[LoadSlot]) -> Option<Span> {
     let p99 = p99_within(1);
     let size = |slot: &&LoadSlot| match slot.offered {

@@ -1,10 +1,10 @@
-//! Medians of slots made monotone in the load, and where they cross zero.
+//! Medians of slots, made monotone in the load, and their zero crossing.
 //!
 //! L1 isotonic regression by pooling adjacent violators (Barlow et al. 1972; Robertson & Waltman 1968 for medians).
 
 use super::Point;
 
-/// A stretch of loads with one value.
+/// A range of loads with the same value.
 struct Block {
     first: f64,
     last: f64,
@@ -20,8 +20,8 @@ impl Block {
     }
 }
 
-/// Where the isotonic medians cross zero, as the logarithm of the load: infinite when they stay at or below zero,
-/// negative infinity when they begin above.
+/// Zero crossing of the isotonic medians, as the logarithm of the load: infinite if they stay at or below zero,
+/// negative infinity if they start above.
 pub(crate) fn crossing(points: &[Point]) -> f64 {
     let blocks = blocks(points);
     let Some(up) = blocks.iter().position(|block| block.median > 0.0) else { return f64::INFINITY };
@@ -47,8 +47,8 @@ fn blocks(points: &[Point]) -> Vec<Block> {
     blocks
 }
 
-/// How fast the medians rise with the logarithm of the load around `x`, at least 1: within a quarter to each side, or
-/// as far out as two slots on each side need. 5 where these are not there.
+/// Slope of the medians over the logarithm of the load around `x`, at least 1: within 0.25 to each side, or farther
+/// until each side has two slots. 5 without enough slots.
 pub(crate) fn slope(points: &[Point], x: f64) -> f64 {
     for within in [0.25, 0.4, 0.7, 2.0] {
         let below: Vec<&Point> = points.iter().filter(|point| x - within <= point.x && point.x < x).collect();
@@ -62,7 +62,7 @@ pub(crate) fn slope(points: &[Point], x: f64) -> f64 {
     5.0
 }
 
-/// The median, sorting the values; zero of none.
+/// Median; sorts the values. Zero without values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {

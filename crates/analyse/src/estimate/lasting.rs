@@ -1,36 +1,36 @@
-//! Whether a load line lasts: loads that were held without a pause after burst allowances were used up.
+//! Whether a load line lasts: loads held without a pause after burst allowances were exhausted.
 
 use plimsoll_record::{Estimate, Lasting, LoadLine, LoadSlot, NoLine, Objective, SlotRole};
 
 use super::{Estimated, RUNG_LN, Scale, median, missed_by};
 
-/// Twice the share that the objective allows may be late in the typical window: a window is one draw.
+/// Maximum logit of the median window: twice the late share allowed by the objective, as a window is a single sample.
 const ALLOWED: f64 = std::f64::consts::LN_2;
-/// The same in the last of few windows, which scatter more: after a burst allowance most operations are late. As a share
-/// of a p99 it is 15 %.
+/// Same for the last of few windows, which scatter more: 15 % late for a p99. After a burst allowance most operations
+/// are late.
 const ALLOWED_IN_FEW: f64 = 2.9;
 const FEW_WINDOWS: usize = 3;
-/// A line that was found by going down three rungs is known to so many rungs below and above.
+/// Uncertainty in rungs, below and above, of a line found by descending in steps of three rungs.
 const BELOW_RUNGS: f64 = 3.5;
 const ABOVE_RUNGS: f64 = 2.5;
-/// A load of which less than this share was completed is throttled.
+/// Maximum completed share of an offered load that is throttled.
 const THROTTLED: f64 = 0.9;
-/// A hold so many rungs below the line is a proof for it: it is made on the rung below.
+/// Maximum distance in rungs at which a hold below the line confirms it: holds are made on the next lower rung.
 const SAME_RUNGS: f64 = 1.5;
 
-/// One load, held.
+/// A held load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hold {
     /// Logarithm of the load.
     pub(crate) x: f64,
-    /// The objective was met in the second half of the windows.
+    /// True if the objective was met in the second half of the windows.
     pub(crate) lasts: bool,
-    /// Operations per second of the leading stream that were completed in the typical window of the second half.
+    /// Median completed operations per second of the leading stream in the windows of the second half.
     pub(crate) completed: f64,
     seconds: f64,
 }
 
-/// The loads that were held, in the order of time.
+/// Held loads in order of time.
 pub(crate) fn holds(slots: &[LoadSlot], objective: Objective) -> Vec<Hold> {
     let windows: Vec<&LoadSlot> = slots.iter().filter(|slot| slot.role == SlotRole::Hold).collect();
     windows.chunk_by(|a, b| a.pass == b.pass).filter_map(|windows| hold(windows, objective)).collect()
@@ -53,11 +53,11 @@ fn hold(windows: &[&LoadSlot], objective: Objective) -> Option<Hold> {
     })
 }
 
-/// The estimate after the holds: unchanged when its line was held or not tried, else the highest load that was held.
+/// The estimate after holds: unchanged if its line lasts or was not tested, otherwise the highest lasting load.
 pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective, scale: &Scale) -> Estimated {
     let Some(Estimate { value, .. }) = found.line.iops() else { return found };
     let is_at = |hold: &Hold, line: f64| scale.iops(hold.x + SAME_RUNGS * RUNG_LN) >= line;
-    // A load above the line says nothing about it.
+    // Loads above the line do not test it.
     let holds: Vec<Hold> =
         holds(slots, objective).into_iter().filter(|hold| scale.iops(hold.x) <= value * RUNG_LN.exp()).collect();
     let Some(first) = holds.first().filter(|first| is_at(first, value)) else { return found };
@@ -67,7 +67,7 @@ pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective,
         return with(found, found.line, lasting);
     }
     if again.is_none() {
-        // One refusal may be a neighbour's.
+        // A single failure may be caused by a neighbour.
         return found;
     }
     let last = holds[holds.len() - 1];

@@ -1,18 +1,18 @@
-//! Runs that are longer than a slot, in windows that count as slots: loads that were named, and loads by sessions.
+//! Divides runs longer than a slot into windows that count as slots, for loads given by the user and for sessions.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{LoadSlot, Run, Slice, SlotRole};
 use plimsoll_units::{Instant, Span};
 
-/// A window lasts at least so long, and long enough for so many operations.
-const LEAST: Span = Span::from_millis(500);
+/// Minimum length of a window, and minimum number of operations.
+const MIN_LENGTH: Span = Span::from_millis(500);
 const OPERATIONS: f64 = 100.0;
-/// Parts of a run's time by which its windows are told apart as passes.
+/// Number of parts of a run whose windows get distinct pass numbers.
 const PARTS: u32 = 10;
-/// Operations beyond the offered rate, as a share of it, that other streams must have made.
+/// Excess over the offered rate, as a share of it, that is attributed to other streams.
 const BESIDE: f64 = 0.1;
 
-/// The open loads among `runs` in windows; the closed ones where none is open.
+/// Windows of the open loads among `runs`; of the closed loads if none is open.
 pub(crate) fn windows(runs: &[Run]) -> Vec<LoadSlot> {
     let is_open = |run: &&Run| matches!(run.offered, Pace::Open { .. });
     let only_open = runs.iter().any(|run| is_open(&run));
@@ -36,19 +36,19 @@ fn of_run(run: &Run, begun: Instant) -> Vec<LoadSlot> {
         let start = begun + slice.start.since(Instant::ZERO);
         let slot = LoadSlot::window(run, &slice, SlotRole::Pass, part, start);
         let is_alone = slot.rate().is_none_or(|rate| slot.iops <= rate * (1.0 + BESIDE));
-        // Streams of a crowd are its kinds of transactions, which share one load.
+        // Streams of sessions are kinds of transactions, which share a load.
         let beside_iops = if is_alone { 0.0 } else { slot.beside_iops };
         LoadSlot { beside_iops, lateness: lateness.clone(), ..slot }
     };
     (0..).zip(joined).map(slot).collect()
 }
 
-/// The series after the warm-up in windows of about equal length.
+/// The series after the warm-up in windows of nearly equal length.
 fn joined(run: &Run) -> Vec<Slice> {
     let begin = Instant::ZERO + run.warm_up;
     let measured: Vec<&Slice> = run.series.iter().filter(|slice| slice.start >= begin).collect();
     let whole = measured.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);
-    let seconds = (OPERATIONS / run.figures.iops.value.max(1e-9)).max(LEAST.as_secs_f64());
+    let seconds = (OPERATIONS / run.figures.iops.value.max(1e-9)).max(MIN_LENGTH.as_secs_f64());
     let count = ((whole.as_secs_f64() / seconds) as u64).max(1);
     let length = whole / count;
     let mut windows: Vec<Slice> = Vec::new();
@@ -61,7 +61,7 @@ fn joined(run: &Run) -> Vec<Slice> {
             None => windows.push(slice.clone()),
         }
     }
-    // A rest is a part of the window before it.
+    // A short rest is merged into the previous window.
     if let [.., _, last] = &windows[..]
         && last.span < length / 2
     {

@@ -1,4 +1,4 @@
-//! What identified each number of a fitted model, and what did not.
+//! Identifiability of the parameters of a fitted model.
 
 use plimsoll_model::Service;
 
@@ -7,14 +7,14 @@ use super::search::{QUICK, adjust_but, loss, with};
 use super::shape::{Meaning, Shape, Shows, extra_of_writes};
 use super::{Candidate, Parameter};
 
-/// How much another value may add to the loss and describe the runs as well: two standard deviations of one point.
+/// Maximum increase of the loss for an equally good description: two standard deviations of a point.
 const AS_WELL: f64 = 4.0;
-/// Throughput that falls by more from a lighter load to a heavier one is no saturation.
+/// Throughput below this share of the maximum at a heavier load is not saturation.
 const FALLS: f64 = 0.95;
 
-/// The numbers of the chosen shape.
+/// Parameters of the chosen shape.
 pub(super) fn parameters(best: &Candidate, points: &[Point], ranges: Option<&[(f64, f64)]>) -> Vec<Parameter> {
-    let one = |(index, meaning): (usize, &Meaning)| {
+    let parameter = |(index, meaning): (usize, &Meaning)| {
         let open = open_side(best, points, index);
         let value = best.numbers[index];
         let identified = open.is_none();
@@ -29,10 +29,10 @@ pub(super) fn parameters(best: &Candidate, points: &[Point], ranges: Option<&[(f
             identified_by: open.unwrap_or_else(|| words(best.shape, meaning.shows, points)),
         }
     };
-    best.shape.meanings().iter().enumerate().map(one).chain(writes_beside_reads(best.shape, points)).collect()
+    best.shape.meanings().iter().enumerate().map(parameter).chain(writes_beside_reads(best.shape, points)).collect()
 }
 
-/// How much longer writes take, when the shape has a time of their own and both were counted.
+/// Additional time of writes, if the shape supports it and both kinds were counted.
 fn writes_beside_reads(shape: Shape, points: &[Point]) -> Option<Parameter> {
     shape.spread()?;
     let (point, (read, write)) = points.iter().find_map(|point| Some((point, point.kinds?)))?;
@@ -46,7 +46,8 @@ fn writes_beside_reads(shape: Shape, points: &[Point]) -> Option<Parameter> {
     })
 }
 
-/// Why a number is not identified: twice or half of it, with the others adjusted, describes the runs as well.
+/// Reason why a parameter is not identified: half or twice its value, with the others adjusted, describes the runs
+/// equally well.
 fn open_side(best: &Candidate, points: &[Point], index: usize) -> Option<String> {
     let least = loss(best.shape, &best.numbers, points);
     let as_well = |factor: f64| {
@@ -63,7 +64,7 @@ fn open_side(best: &Candidate, points: &[Point], index: usize) -> Option<String>
     Some(format!("not identified: {sides} these runs as well"))
 }
 
-/// Where it shows, with the figures.
+/// Runs that identify a parameter, with their figures.
 fn words(shape: Shape, shows: Shows, points: &[Point]) -> String {
     let (first, last) = (&points[0], most(points));
     match shows {
@@ -83,7 +84,7 @@ fn most(points: &[Point]) -> &Point {
     points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("there is a point")
 }
 
-/// What the reader should know.
+/// Collects caveats.
 pub(super) fn doubts(
     best: &Candidate,
     points: &[Point],
@@ -146,7 +147,7 @@ pub(super) fn doubts(
     writes(best.shape, points, doubts);
 }
 
-/// How far reads and writes are told apart.
+/// Caveats about the distinction of reads and writes.
 fn writes(shape: Shape, points: &[Point], doubts: &mut Vec<String>) {
     let mixed = points.iter().any(|point| point.workload.reads > 0.0 && point.workload.reads < 1.0);
     let shares = |share: f64| points.iter().any(|point| (point.workload.reads - share).abs() < 0.1);

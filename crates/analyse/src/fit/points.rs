@@ -1,4 +1,4 @@
-//! What is fitted to: a load, and the mean response time that it met.
+//! Points of a fit: loads with their mean response times.
 
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::analytic::{Offered, Workload};
@@ -7,21 +7,21 @@ use plimsoll_units::{Bytes, Kind};
 
 use super::NotFitted;
 
-/// One run.
+/// A run.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) workload: Workload,
     pub(super) offered: Offered,
     pub(super) iops: f64,
     pub(super) mean_ns: f64,
-    /// Standard deviation of the mean's logarithm, when the run says how well it is known.
+    /// Standard deviation of the mean's logarithm, if the run has intervals.
     pub(super) scatter: Option<f64>,
-    /// Mean response time of reads and of writes, when both were counted.
+    /// Mean response times of reads and of writes, if both were counted.
     pub(super) kinds: Option<(f64, f64)>,
 }
 
 impl Point {
-    /// Operations in flight: the depth, or what Little's law makes of an open load.
+    /// Operations in flight: the depth, or by Little's law for an open load.
     pub(super) fn depth(&self) -> f64 {
         match self.offered {
             Offered::Closed { depth } => f64::from(depth),
@@ -29,7 +29,7 @@ impl Point {
         }
     }
 
-    /// Its depth, when its load is closed.
+    /// Depth of a closed load.
     pub(super) fn closed(&self) -> Option<u32> {
         match self.offered {
             Offered::Closed { depth } => Some(depth),
@@ -37,7 +37,7 @@ impl Point {
         }
     }
 
-    /// The same load as another point.
+    /// True if the offered load is the same.
     pub(super) fn is_at(&self, offered: Offered) -> bool {
         self.offered == offered
     }
@@ -51,8 +51,8 @@ impl Point {
     }
 }
 
-/// The usable runs of all curves, each by operations in flight, and what is doubtful about them. Closed loads when there are at
-/// least three depths; open ones only where there are not.
+/// Usable runs of all curves, each sorted by operations in flight, with caveats. Uses closed loads if there are at
+/// least three depths, otherwise also open loads.
 pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<Point>, Vec<String>), NotFitted> {
     if evidence.is_empty() {
         return Err(NotFitted::NoEvidence);
@@ -80,13 +80,13 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<Point>, Vec<Strin
         doubts.push(format!("{} runs of open loads were not fitted to", all.len() - only_closed.len()));
         all = only_closed;
     }
-    // Curves of other loads stay apart: each is solved in one go.
+    // Curves with different workloads stay separate: each is solved in a single pass.
     let curve = |point: &Point| curves.iter().position(|workload| *workload == point.workload);
     all.sort_by(|a, b| curve(a).cmp(&curve(b)).then(a.depth().total_cmp(&b.depth())));
     if all.is_empty() { Err(NotFitted::NoRun) } else { Ok((all, doubts)) }
 }
 
-/// The loads that differ, in the order of the points.
+/// Distinct loads, in the order of the points.
 pub(super) fn loads(points: &[Point]) -> Vec<Offered> {
     let mut loads: Vec<Offered> = Vec::new();
     for point in points {
@@ -97,7 +97,7 @@ pub(super) fn loads(points: &[Point]) -> Vec<Offered> {
     loads
 }
 
-/// How many of them there are.
+/// Number of distinct loads.
 pub(super) fn different(points: &[Point]) -> usize {
     loads(points).len()
 }
@@ -120,7 +120,7 @@ fn point(stream: &StreamSpec, run: &Run) -> Point {
         Offered::Open { .. } => None,
     });
     let (iops, mean_ns) = (figures.iops.value, figures.mean_ns.value);
-    // Of a closed load both say the same; whichever is better known counts (Little's law).
+    // For a closed load both are equivalent by Little's law; uses the more precise.
     let mean_ns = match (offered, half_width(&figures.mean_ns), half_width(&figures.iops)) {
         (Offered::Closed { depth }, None, Some(_)) => f64::from(depth) * 1e9 / iops,
         _ => mean_ns,
@@ -128,7 +128,7 @@ fn point(stream: &StreamSpec, run: &Run) -> Point {
     Point { workload: workload(stream), offered, iops, mean_ns, scatter, kinds: kinds(&run.total) }
 }
 
-/// Half of a 95 % interval is 1.96 standard deviations.
+/// The half width of a 95 % interval is 1.96 standard deviations.
 fn half_width(estimate: &Estimate) -> Option<f64> {
     estimate.relative_half_width().map(|half| half / 1.96)
 }
@@ -142,7 +142,7 @@ fn kinds(total: &Tally) -> Option<(f64, f64)> {
     Some((mean(|kind| kind == Kind::Read)?, mean(Kind::writes)?))
 }
 
-/// What a stream asks for, on average.
+/// Mean workload of a stream.
 fn workload(stream: &StreamSpec) -> Workload {
     let sizes = stream.mix.sizes.sizes();
     let weights: f64 = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum();

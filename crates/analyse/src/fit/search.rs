@@ -1,4 +1,4 @@
-//! The search for numbers: downhill over their logarithms, by simplex (Nelder and Mead 1965), and the parametric bootstrap.
+//! Parameter search: simplex (Nelder and Mead 1965) over logarithms, and the parametric bootstrap.
 
 use fastrand::Rng;
 use plimsoll_model::analytic::{iops_at, solve};
@@ -7,30 +7,30 @@ use super::Misfit;
 use super::points::Point;
 use super::shape::Shape;
 
-/// The numbers of a shape, all above zero.
+/// Parameters of a shape, all positive.
 pub(super) type Numbers = Vec<f64>;
 
-/// Evaluations of a search from nothing, and of one that begins near its end.
+/// Evaluations of a full search, and of a refinement.
 pub(super) const THOROUGH: u32 = 260;
 pub(super) const QUICK: u32 = 60;
 
-/// Rounds in which other counts are tried.
+/// Rounds of trying other counts.
 const ROUNDS: u32 = 6;
 
-/// Scatter of a mean that is taken to be there besides what its interval says: models are no better.
+/// Minimum relative scatter of a mean in addition to its interval: the accuracy of models.
 const FLOOR: f64 = 0.005;
-/// What the analytic solution itself is off by between the ends of a curve (see `plimsoll_model::analytic`).
+/// Error of the analytic solution in the middle of a curve (see `plimsoll_model::analytic`).
 const BEND: f64 = 0.005;
-/// Repetitions of the bootstrap, and its seed.
+/// Repetitions and seed of the bootstrap.
 const REPETITIONS: usize = 40;
 const SEED: u64 = 1;
 
-/// How far the shape is off at each of `points`: the logarithm of its mean response time over the measured one. `all` are the
-/// points that the spec is made for.
+/// Deviation of the shape at each of `points`: logarithm of its mean response time over the measured one. `all` are the
+/// points for which the spec is built.
 pub(super) fn off(shape: Shape, numbers: &[f64], points: &[Point], all: &[Point]) -> Vec<f64> {
     let spec = shape.spec(numbers, all);
     let mut off = Vec::with_capacity(points.len());
-    // Neighbours of one load, by depth, are solved together.
+    // Points of the same workload are solved together, by depth.
     for group in points.chunk_by(|a, b| a.workload == b.workload && a.closed().is_some() && b.closed().is_some()) {
         let depths: Vec<u32> = group.iter().filter_map(Point::closed).collect();
         let means = if depths.is_empty() {
@@ -44,43 +44,43 @@ pub(super) fn off(shape: Shape, numbers: &[f64], points: &[Point], all: &[Point]
     off
 }
 
-/// Operations per second of the shape with four times as many in flight as were measured.
+/// Operations per second of the shape at four times the measured number in flight.
 pub(super) fn beyond(shape: Shape, numbers: &[f64], points: &[Point]) -> f64 {
     let Some(last) = points.last() else { return 0.0 };
     let depth = (4.0 * last.depth()).clamp(4.0, 4096.0) as u32;
     iops_at(&shape.spec(numbers, points), &last.workload, &[depth])[0]
 }
 
-/// Mean and greatest of some misses, as shares.
+/// Mean and maximum of deviations, as shares.
 pub(super) fn summary(off: &[f64]) -> Misfit {
     let share = |off: &f64| off.abs().exp_m1();
     let mean = off.iter().map(share).sum::<f64>() / off.len().max(1) as f64;
     Misfit { mean, worst: off.iter().map(share).fold(0.0, f64::max) }
 }
 
-/// How well the shape describes the points.
+/// Error of the shape on the points.
 pub(super) fn misfit(shape: Shape, numbers: &[f64], points: &[Point]) -> Misfit {
     summary(&off(shape, numbers, points, points))
 }
 
-/// What is made least: squares over the scatter of each point, growing only linearly beyond three times that, so that one
-/// strange run does not decide.
+/// Loss: Huber loss of the deviations relative to each point's scatter, linear beyond three times the scatter, so that
+/// a single outlier has limited influence.
 pub(super) fn loss(shape: Shape, numbers: &[f64], points: &[Point]) -> f64 {
-    let one = |(point, off): (&Point, f64)| {
+    let huber = |(point, off): (&Point, f64)| {
         let away = off.abs() / point.scatter.unwrap_or(0.01).hypot(FLOOR);
         if away <= 3.0 { away * away } else { 6.0 * away - 9.0 }
     };
-    points.iter().zip(off(shape, numbers, points, points)).map(one).sum()
+    points.iter().zip(off(shape, numbers, points, points)).map(huber).sum()
 }
 
-/// The best numbers: from each start a little, from the best of them to the end; then with other counts.
+/// Best parameters: a short search from each start, a full search from the best, then other counts.
 pub(super) fn search(shape: Shape, points: &[Point]) -> Numbers {
     let priced = |numbers: Numbers| (loss(shape, &numbers, points), numbers);
     let starts = shape.starts(points).into_iter().map(|start| priced(adjust(shape, &start, points, QUICK)));
     let start = starts.min_by(|a, b| a.0.total_cmp(&b.0)).expect("a shape has a start").1;
     let mut best = priced(adjust(shape, &start, points, THOROUGH));
     let Some(count) = shape.counts() else { return best.1 };
-    // Counts are whole, so that the way downhill ends at each of them.
+    // Counts are rounded, so the simplex search is flat between them.
     for _ in 0..ROUNDS {
         let whole = best.1[count].round().max(1.0);
         let others = [whole - 1.0, whole + 1.0, (whole * 0.75).round(), (whole * 1.33).round()];
@@ -97,19 +97,19 @@ pub(super) fn search(shape: Shape, points: &[Point]) -> Numbers {
     best.1
 }
 
-/// The numbers with one of them replaced.
+/// Replaces a parameter.
 pub(super) fn with(numbers: &[f64], index: usize, number: f64) -> Numbers {
     let mut numbers = numbers.to_vec();
     numbers[index] = number;
     numbers
 }
 
-/// The best numbers found from `start` within so many evaluations.
+/// Best parameters found from `start` within `evaluations`.
 pub(super) fn adjust(shape: Shape, start: &[f64], points: &[Point], evaluations: u32) -> Numbers {
     adjust_but(shape, start, points, evaluations, None)
 }
 
-/// The same, one number being kept.
+/// Same, with a parameter held fixed.
 pub(super) fn adjust_but(
     shape: Shape,
     start: &[f64],
@@ -130,7 +130,7 @@ pub(super) fn adjust_but(
     whole(&simplex(&cost, from, evaluations))
 }
 
-/// Downhill from `from`, with steps of a third at first.
+/// Simplex search from `from`, with initial steps of 0.3.
 fn simplex(cost: &dyn Fn(&[f64]) -> f64, from: Vec<f64>, evaluations: u32) -> Vec<f64> {
     let dimensions = from.len();
     if dimensions == 0 {
@@ -182,16 +182,16 @@ fn simplex(cost: &dyn Fn(&[f64]) -> f64, from: Vec<f64>, evaluations: u32) -> Ve
     corners.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(from, |corner| corner.1)
 }
 
-/// The widest that corners are apart.
+/// Maximum distance of the corners.
 fn wide(corners: &[(f64, Vec<f64>)]) -> f64 {
     let (first, others) = (&corners[0].1, &corners[1..]);
     let apart = |corner: &(f64, Vec<f64>)| corner.1.iter().zip(first).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     others.iter().map(apart).fold(0.0, f64::max)
 }
 
-/// Where the numbers lie for 95 % of the figures that could have been measured: those of the model, each moved within its
-/// run's interval, or within how far the model is off where that is more; and all of them bent together as far as the
-/// analytic solution is off in the middle of a curve. `None` when no run has an interval.
+/// 95 % intervals of the parameters by parametric bootstrap: the model's figures are perturbed by each run's scatter
+/// (at least the model's deviation), and bent jointly by the error of the analytic solution in the middle of a curve.
+/// `None` if no run has an interval.
 pub(super) fn scatter(shape: Shape, numbers: &Numbers, points: &[Point]) -> Option<Vec<(f64, f64)>> {
     if points.iter().all(|point| point.scatter.is_none()) {
         return None;

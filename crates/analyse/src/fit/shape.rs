@@ -1,4 +1,4 @@
-//! The shapes that are tried: which stages, what their numbers mean, and where a search for them begins.
+//! Shapes of models: their stages, parameters and starting values.
 
 use plimsoll_model::{ChainSpec, Demand, DiskSpec, Named, Rate, Service, StageSpec};
 use plimsoll_units::{Bytes, Iops, Span, Throughput};
@@ -6,56 +6,56 @@ use plimsoll_units::{Bytes, Iops, Span, Throughput};
 use super::points::Point;
 use super::search::Numbers;
 
-/// Stages whose numbers are searched for. Servers and dies have service times of some spread.
+/// A model structure. Servers and dies have a distribution of service times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
-    /// One time, whatever the load.
+    /// A constant delay.
     Delay,
-    /// A time, and a rate that is never exceeded.
+    /// A delay and a rate limit.
     Limit,
-    /// A disk that reorders: a power law of the queue depth.
+    /// A disk with reordering: a power law of the queue depth.
     Disk,
-    /// Servers with one queue.
+    /// Servers with a shared queue.
     Servers(Service),
-    /// The same behind a path.
+    /// A path followed by servers.
     PathAndServers(Service),
     /// Dies with a queue each.
     Dies(Service),
-    /// The same behind a path.
+    /// A path followed by dies.
     PathAndDies(Service),
-    /// A path, dies with a queue each, and a pipeline that all operations pass one after the other.
+    /// A path, dies with a queue each, and a pipeline passed sequentially by all operations.
     Device(Service),
 }
 
-/// One number of a shape.
+/// A parameter of a shape.
 pub(super) struct Meaning {
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
-    /// Where in a curve it shows.
+    /// Part of a curve that identifies it.
     pub(super) shows: Shows,
 }
 
-/// Where in a curve a number shows.
+/// Part of a curve that identifies a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shows {
-    /// At the lightest load.
+    /// The lightest load.
     First,
-    /// At the heaviest load.
+    /// The heaviest load.
     Last,
-    /// In how waits grow between them.
+    /// The growth of response times in between.
     Growth,
 }
 
 const SPREADS: [Service; 3] = [Service::LogNormal(0.3), Service::Exponential, Service::Constant];
-/// A disk that turns takes no less, in nanoseconds.
-const LEAST_OF_DISKS_NS: f64 = 2e6;
-/// The queue that SATA disks choose from.
+/// Minimum response time of a rotating disk in nanoseconds.
+const DISK_RESPONSE_NS_MIN: f64 = 2e6;
+/// Queue depth of SATA disks.
 const DISK_QUEUE: u32 = 32;
-/// One turn at 7,200 a minute, in nanoseconds.
+/// Rotation time at 7,200 rpm in nanoseconds.
 const TURN_NS: f64 = 8_333_333.0;
 
 impl Shape {
-    /// Every shape, with the first of the spreads.
+    /// Every shape, with the default spread.
     pub(super) fn all() -> [Self; 8] {
         let spread = SPREADS[0];
         [
@@ -70,15 +70,14 @@ impl Shape {
         ]
     }
 
-    /// False for what cannot have given these figures: with more numbers than they allow, or with a time that it does not
-    /// have.
+    /// False for shapes with more parameters than the loads support, or with response times that they cannot have.
     pub(super) fn is_possible(self, points: &[Point], loads: usize) -> bool {
         let most = if loads < 3 { loads } else { loads - 1 };
-        let turns = points.first().is_some_and(|point| point.mean_ns >= LEAST_OF_DISKS_NS);
+        let turns = points.first().is_some_and(|point| point.mean_ns >= DISK_RESPONSE_NS_MIN);
         self.count() <= most && (turns || self != Self::Disk)
     }
 
-    /// The same with the other spreads.
+    /// The same shape with the other spreads.
     pub(super) fn other_spreads(self) -> Vec<Self> {
         let with = |spread: Service| match self {
             Self::Delay | Self::Limit | Self::Disk => None,
@@ -156,7 +155,7 @@ impl Shape {
         }
     }
 
-    /// Which of its numbers is a whole number.
+    /// Index of the integer parameter.
     pub(super) const fn counts(self) -> Option<usize> {
         match self {
             Self::Delay | Self::Limit | Self::Disk => None,
@@ -165,12 +164,12 @@ impl Shape {
         }
     }
 
-    /// How many numbers it has.
+    /// Number of parameters.
     pub(super) fn count(self) -> usize {
         self.meanings().len()
     }
 
-    /// How the service times are taken to spread.
+    /// Distribution of service times.
     pub(super) const fn spread(self) -> Option<Service> {
         match self {
             Self::Delay | Self::Limit | Self::Disk => None,
@@ -182,8 +181,8 @@ impl Shape {
         }
     }
 
-    /// Where searches begin: from the response at the lightest load, of which the servers may be any part, and the rate at
-    /// the heaviest.
+    /// Starting values: from the response time at the lightest load, with various shares of the servers, and from the
+    /// rate at the heaviest load.
     pub(super) fn starts(self, points: &[Point]) -> Vec<Numbers> {
         let alone_ns = points.first().map_or(1e5, |point| point.mean_ns);
         let most = points.iter().map(|point| point.iops).fold(1.0, f64::max);
@@ -202,7 +201,7 @@ impl Shape {
         }
     }
 
-    /// The stages with these numbers, for the loads of `points`.
+    /// Stages with these parameters, for the loads of `points`.
     pub(super) fn spec(self, numbers: &[f64], points: &[Point]) -> ChainSpec {
         let largest = points.iter().map(|point| point.workload.length).max().unwrap_or(Bytes::kib(4));
         let path = || named("path", link(numbers[0]));
@@ -239,7 +238,7 @@ impl Shape {
     }
 }
 
-/// How much longer writes took than reads at the lightest load that has both, ns; negative when they were faster.
+/// Additional time of writes over reads in nanoseconds, at the lightest load with both; negative if writes were faster.
 pub(super) fn extra_of_writes(points: &[Point]) -> Option<f64> {
     let (reads, writes) = points.iter().find_map(|point| point.kinds)?;
     Some(writes - reads)
@@ -266,7 +265,7 @@ fn demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {
     Demand { write, spread, ..Demand::constant(nanos(ns)) }
 }
 
-/// A disk of which only the sum of seek, half a turn and transfer is known.
+/// A disk with a known sum of seek, half a rotation and transfer.
 fn disk(alone_ns: f64, gain: f64, space: Bytes) -> DiskSpec {
     let turn = TURN_NS.min(alone_ns);
     let seek = nanos(alone_ns - turn / 2.0);

@@ -1,5 +1,4 @@
-//! The most that the storage carries: closed loads of growing depth until more depth gives no more. Then the depths
-//! between those beside the load line.
+//! The highest completed rate: closed loads of increasing depth until saturation. Then depths around the load line.
 
 use plimsoll_load::Pace;
 use plimsoll_record::Run;
@@ -8,19 +7,19 @@ use super::{Point, Purpose, Sweep};
 use crate::estimate::{crossing_so_far, windows};
 use crate::load_line::chosen_objective;
 
-/// Share of a pass's time for the bracket.
+/// Share of a round's time for the bracket.
 const SHARE: f64 = 2.0 / 3.0;
-/// Depths between those of the bracket that the rest of the time is divided by.
+/// Number of later depths among which the remaining time is divided.
 const CLOSER: f64 = 3.0;
-/// Depths beside the line whose ratio is at most this are close enough.
+/// Maximum ratio of the depths around the line.
 const CLOSE: f64 = 1.2;
-/// A step that gains less than this gains nothing.
+/// Minimum relative gain of a step.
 const GAIN: f64 = 0.03;
-/// Mean response time over the objective's limit beyond which deeper queues are of no interest.
+/// Mean response time over the objective's limit beyond which deeper queues are irrelevant.
 const FAR_BEYOND: f64 = 10.0;
 
 impl Sweep {
-    /// The next depth, or `None` when the bracket is done.
+    /// The next depth; `None` at the end of the bracket.
     pub(super) fn bracket(&self, runs: &[Run]) -> Option<Point> {
         let (factor, seconds) = self.steps();
         let last = self.issued.iter().rev().find_map(|point| match point.pace {
@@ -35,15 +34,15 @@ impl Sweep {
             return None;
         }
         let depth = last.saturating_mul(factor).min(self.plan.max_depth);
-        // At worst all of the added depth waits.
+        // In the worst case all of the added depth waits.
         let response_s =
             runs.last().map_or(0.0, |run| run.figures.mean_ns.value / 1e9) * f64::from(depth) / f64::from(last);
         Some(self.point(Pace::Closed { depth }, Purpose::Bracket, seconds, response_s.min(seconds / 5.0)))
     }
 
-    /// A depth between the two beside the load line, or `None` when they are close, or no line lies between two.
+    /// A depth between the two around the load line; `None` if they are close, or without a line.
     ///
-    /// Every depth is measured once: the line is drawn from the windows of all of them.
+    /// Every depth is measured once: the line uses the windows of all depths.
     pub(super) fn closer(&self, runs: &[Run]) -> Option<Point> {
         let objective = self.plan.objective.or_else(|| chosen_objective(runs))?;
         let (x, _) = crossing_so_far(&windows(runs), objective)?;
@@ -65,7 +64,7 @@ impl Sweep {
         Some(self.point(pace, Purpose::LoadLine, seconds, slowest.min(seconds / 5.0)))
     }
 
-    /// The factor from one depth to the next, and the seconds for each: doubling, or coarser where the time is short.
+    /// Factor between depths, and seconds per depth: doubling, or coarser if time is short.
     fn steps(&self) -> (u32, f64) {
         let seconds = self.plan.budget.as_secs_f64() / f64::from(self.plan.repetitions.max(1)) * SHARE;
         let affordable = seconds / (self.plan.least_point.as_secs_f64() * (1.0 + super::WARM_UP)).max(1e-9);
@@ -78,13 +77,13 @@ impl Sweep {
     fn is_far_beyond(&self, runs: &[Run]) -> bool {
         let limit = self.objective.map(|objective| FAR_BEYOND * objective.limit.as_nanos() as f64);
         let mut closed = runs.iter().filter(|run| matches!(run.offered, Pace::Closed { .. }));
-        // Depth 1 tells what there is to know about light loads, but nothing about what is carried.
+        // Depth 1 is sufficient for light loads, but not for the highest rate.
         closed.clone().count() >= 3
             && limit.zip(closed.next_back()).is_some_and(|(limit, run)| run.figures.mean_ns.value > limit)
     }
 }
 
-/// True when the last two closed loads (with coarse steps, the last one) gained nothing on the best before them.
+/// True if the last two closed loads (the last with coarse steps) gained nothing over the best before.
 pub(super) fn is_saturated(runs: &[Run], factor: u32) -> bool {
     let closed: Vec<f64> = runs
         .iter()

@@ -1,18 +1,18 @@
-//! Loads that the user named: these and no others, depths before rates, in turns as often as asked.
+//! Loads given by the user: only these, depths before rates, repeated in turns.
 
 use plimsoll_load::Pace;
 
 use super::{Point, Purpose, Sweep};
 
 impl Sweep {
-    /// How many points the named loads make in all.
+    /// Total number of points of the given loads.
     pub(super) fn named_points(&self) -> usize {
         let depths = self.plan.depths.as_ref().map_or(0, Vec::len);
         let rates = self.plan.rates.as_ref().map_or(0, Vec::len);
         (depths + rates) * self.plan.repetitions.max(1) as usize
     }
 
-    /// The next named load. The first round is made whatever it takes, a further point only if there is time.
+    /// The next given load. The first round ignores the budget; further points need remaining time.
     pub(super) fn named(&self, left_s: f64) -> Option<Point> {
         let depths = self.plan.depths.iter().flatten().map(|&depth| Pace::Closed { depth });
         let arrival = self.plan.arrival;

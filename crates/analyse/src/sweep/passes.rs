@@ -1,6 +1,6 @@
-//! Open loads around the load line: passes of five short slots in random order, then a load that is held.
+//! Open loads around the load line: passes of five short slots in random order, then a held load.
 //!
-//! Knows nothing about intervals; it only asks where the slots so far cross the objective.
+//! Uses the current crossing of the objective only, not its interval.
 
 use std::collections::VecDeque;
 
@@ -12,71 +12,72 @@ use plimsoll_units::{Iops, Span};
 use super::{Point, Purpose};
 use crate::estimate::{RUNG_LN, crossing_so_far, estimate, holds, rung, rung_load};
 
-/// What slots are like, and how the time is divided among them.
+/// Lengths of slots, and division of the budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlotPlan {
-    /// The shortest measured time of a slot.
+    /// Minimum measured time of a slot.
     pub least: Span,
-    /// The longest, where a slot of the shortest has too few operations.
+    /// Maximum measured time, for slots that would have too few operations.
     pub longest: Span,
-    /// Passes at fixed shares of the highest rate, before those around the line.
+    /// Number of passes at fixed shares of the highest rate, before those around the line.
     pub scouts: u32,
-    /// Share of the budget that is kept for holding the line without a pause; zero for no hold.
+    /// Share of the budget reserved for holding the line without a pause; zero for no hold.
     pub hold: f64,
     /// Window of a hold.
     pub window: Span,
-    /// Time that holds may take beyond the budget, as a share of it, when a load did not last.
+    /// Additional time for holds after a load that did not last, as a share of the budget.
     pub overrun: f64,
-    /// What determines the order of loads.
+    /// Seed of the order of loads.
     pub seed: u64,
 }
 
-/// Depths for the highest rate. All of them: an end at the first that gains nothing halved it in a slow second.
+/// Depths for the highest rate. All are measured: stopping at the first without gain halved the result in a slow
+/// second.
 const DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
-/// Scouts, as shares of the highest rate.
+/// Scout loads, as shares of the highest rate.
 const SCOUTS: [f64; 6] = [0.15, 0.30, 0.45, 0.60, 0.75, 0.90];
-/// The heaviest load around which a pass is made, and the lightest while half of the budget is left and later.
+/// Heaviest centre of a pass, and the lightest in the first and in the second half of the budget, as shares.
 const HEAVIEST: f64 = 1.05;
 const LIGHTEST: f64 = 0.15;
 const LIGHTEST_LATER: f64 = 0.03;
-/// A pass is begun when this part of its time is left.
+/// Share of its time that must remain to start a pass.
 const BEGUN: f64 = 0.7;
-/// Operations late at the limit that a slot is made for: more of them would make slots of slow storage longer than those
-/// of fast storage, and the typical long slot carries less than the typical short one.
+/// Late operations at the limit for which a slot is sized. More would make slots of slow storage longer than those of
+/// fast storage, and the median long slot carries less than the median short one.
 const LATE_WANTED: f64 = 4.0;
-/// Rise of the medians to one side of the middle load that a pass spans.
+/// Change of the medians from the centre of a pass to each neighbour.
 const RISE: f64 = 1.5;
-/// The same where nothing is known of the slope.
+/// Default slope.
 const USUAL_SLOPE: f64 = 5.0;
-const MOST_RUNGS_APART: i32 = 6;
-/// How far below the line the lower anchor may lie, in rungs.
+const MAX_RUNGS_APART: i32 = 6;
+/// Maximum distance of the lower anchor below the line, in rungs.
 const ANCHOR_RUNGS: i32 = 24;
-/// Depth of the load that uses up burst allowances, and its share of the budget.
+/// Depth of the load that exhausts burst allowances, and its share of the budget.
 const SOAK_DEPTH: u32 = 64;
 const SOAK: f64 = 0.02;
-/// Share of the budget for holding one load, and windows that it has at least.
+/// Share of the budget for a held load, and its minimum number of windows.
 const HELD: f64 = 0.065;
-const LEAST_WINDOWS: u64 = 4;
-/// After a load that did not last, the next is at least so many rungs lower.
+const MIN_WINDOWS: u64 = 4;
+/// Minimum number of rungs between a load that did not last and the next.
 const HOLD_STEP: i32 = 3;
-const MOST_HOLDS: u32 = 8;
-/// Late operations of a p99 line within about a fifth, of which one in a hundred is late.
+const MAX_HOLDS: u32 = 8;
+/// Late operations needed for a p99 line with an interval of about ±20 %.
 const OPERATIONS_FOR_A_LINE: f64 = 25_000.0 * 0.01;
-/// More passes than any budget has: a bound, not a plan.
-const MOST_PASSES: u32 = 500;
+/// Upper bound of the number of passes; not reached in practice.
+const MAX_PASSES: u32 = 500;
 
-/// Where the passes are.
+/// Stage of the passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Most,
     Scouting,
     Passing,
-    /// The rung below the line.
+    /// Holding; with the rung below the line.
     Holding(i32),
     Done,
 }
 
-/// The passes of a sweep.
+/// Passes of a sweep.
 #[derive(Clone, Debug)]
 pub(super) struct Passes {
     plan: SlotPlan,
@@ -87,7 +88,7 @@ pub(super) struct Passes {
     stage: Stage,
     queue: VecDeque<Point>,
     pass: u32,
-    /// Operations per second of the leading stream at most; zero until that was measured.
+    /// Highest operations per second of the leading stream; zero before its measurement.
     most: f64,
 }
 
@@ -106,14 +107,14 @@ impl Passes {
         }
     }
 
-    /// True when the next point begins a pass: the objective may change before it.
+    /// True if the next point starts a pass: the objective may change before it.
     pub(super) fn is_between_passes(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// The next slot, or `None` at the end. `slots` are all so far, `spent_s` the seconds that they took.
+    /// The next slot; `None` at the end. `slots` are all slots so far, `spent_s` the elapsed seconds.
     pub(super) fn next(&mut self, slots: &[LoadSlot], objective: Option<Objective>, spent_s: f64) -> Option<Point> {
-        // Each turn fills the queue or ends a stage.
+        // Each iteration fills the queue or ends a stage.
         for _ in 0..8 {
             if let Some(point) = self.queue.pop_front() {
                 return Some(point);
@@ -129,8 +130,8 @@ impl Passes {
         None
     }
 
-    /// The measuring time after which a line under `objective` would be known to about a fifth, where the budget is
-    /// shorter than that. Known once the highest rate was measured.
+    /// Measuring time needed for a line under `objective` with an interval of about ±20 %, if the budget is shorter.
+    /// Known after the measurement of the highest rate.
     pub(super) fn needed(&self, objective: Objective) -> Option<Span> {
         let seconds = OPERATIONS_FOR_A_LINE / allowed(objective) / self.most;
         (self.most > 0.0 && seconds > self.budget_s).then(|| Span::from_secs_f64(seconds))
@@ -163,7 +164,7 @@ impl Passes {
         Some(())
     }
 
-    /// Three loads near the line so far and two anchors anywhere else, without which an unlucky start kept the search
+    /// Issues three loads near the current line and two random anchors, without which an unlucky start kept the search
     /// at a tenth of the truth.
     fn around(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64) {
         let (x, slope) = crossing_so_far(slots, objective).unwrap_or((f64::NEG_INFINITY, USUAL_SLOPE));
@@ -177,7 +178,7 @@ impl Passes {
         };
         let middle = middle.max(bottom).min(top);
         let slope = if x.is_finite() { slope } else { USUAL_SLOPE };
-        let apart = ((RISE / slope / RUNG_LN).round() as i32).clamp(1, MOST_RUNGS_APART);
+        let apart = ((RISE / slope / RUNG_LN).round() as i32).clamp(1, MAX_RUNGS_APART);
         let below = lowest.max(middle - ANCHOR_RUNGS)..middle - apart;
         let low = if below.is_empty() { middle - apart - 1 } else { self.rng.i32(below) };
         let high = self.rng.i32(middle + apart + 1..(top + 1).max(middle + apart + 2));
@@ -185,7 +186,7 @@ impl Passes {
         self.rng.shuffle(&mut rungs);
         let cost: f64 = rungs.iter().map(|rung| self.cost(*rung, objective)).sum();
         let kept = self.budget_s * (1.0 - self.plan.hold);
-        if spent_s + BEGUN * cost <= kept && self.pass < MOST_PASSES {
+        if spent_s + BEGUN * cost <= kept && self.pass < MAX_PASSES {
             self.issue(&rungs, Some(objective), (Purpose::LoadLine, SlotRole::Pass));
             return;
         }
@@ -195,11 +196,11 @@ impl Passes {
         self.pass = 0;
     }
 
-    /// The rung below the line, without a pause, after a load that uses up burst allowances; once more when it did not
-    /// last, as a neighbour may have been there, and then lower: at what was completed in the end, or three rungs.
+    /// Holds the rung below the line without a pause, after a load that exhausts burst allowances; repeats once on
+    /// failure, as a neighbour may have interfered, then descends: to the completed rate, or by three rungs.
     fn hold(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64, line: i32) {
         let window = self.plan.window.as_secs_f64();
-        let held = ((HELD * self.budget_s / window) as u64).max(LEAST_WINDOWS) as f64 * window;
+        let held = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
         let soak = (SOAK * self.budget_s).max(2.0 * window);
         let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
         let made = holds(slots, objective);
@@ -208,8 +209,8 @@ impl Passes {
             [.., last] => (rung(last.x.exp()) - HOLD_STEP).min(rung_below(last.completed)),
         };
         let lasts = made.last().is_some_and(|hold| hold.lasts);
-        let is_over = self.pass > MOST_HOLDS || self.pass as usize > made.len();
-        // One refusal may be a neighbour's: a second hold is always made.
+        let is_over = self.pass > MAX_HOLDS || self.pass as usize > made.len();
+        // A single failure may be caused by a neighbour: a second hold is always made.
         if lasts || is_over || (made.len() > 1 && left < held + soak) {
             self.stage = Stage::Done;
             return;
@@ -234,14 +235,14 @@ impl Passes {
         Pace::Open { rate: Iops::from_f64(rung_load(rung)), arrival: self.arrival }
     }
 
-    /// Measured time of a slot: long enough for its late operations, within the plan's bounds.
+    /// Measured time of a slot: sufficient for its late operations, within the plan's bounds.
     fn seconds(&self, rung: i32, objective: Option<Objective>) -> f64 {
         let allowed = objective.map_or(0.01, allowed);
         let wanted = LATE_WANTED / allowed / rung_load(rung);
         wanted.min(self.plan.longest.as_secs_f64()).max(self.plan.least.as_secs_f64())
     }
 
-    /// Time before it: the queue starts empty, and ten times the limit is enough for it to fill.
+    /// Warm-up of a slot: the queue starts empty, and ten times the limit suffices to fill it.
     fn warm_up(&self, seconds: f64, objective: Option<Objective>) -> f64 {
         let limit = objective.map_or(0.0, |objective| objective.limit.as_secs_f64());
         (0.1 * seconds).max((10.0 * limit).min(self.plan.least.as_secs_f64()))
@@ -253,12 +254,12 @@ impl Passes {
     }
 }
 
-/// The highest rung at or below a rate in operations per second.
+/// Highest rung up to a rate in operations per second.
 fn rung_below(rate: f64) -> i32 {
     (rate.max(1e-6).ln() / RUNG_LN).floor() as i32
 }
 
-/// The share of operations that may be late; of a mean, the share of a quantile that takes as many operations.
+/// Allowed share of late operations; for a mean, the share of a quantile that needs as many operations.
 fn allowed(objective: Objective) -> f64 {
     match objective.measure {
         Measure::Quantile(share) => (1.0 - share).clamp(1e-6, 1.0),

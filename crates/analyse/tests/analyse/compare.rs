@@ -1,4 +1,4 @@
-//! Two curves side by side: noise is no news, a real change is.
+//! Comparison of curves: noise is ignored, real changes are found.
 
 use fastrand::Rng;
 use plimsoll_analyse::{Comparison, Quantity, Verdict, compare};
@@ -8,7 +8,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::toy::{self, known, normal, open};
 
-/// Between runs, beyond what their intervals know: storage and host are never quite the same again.
+/// Relative standard deviation between runs, which is not covered by their intervals.
 const BETWEEN_RUNS: f64 = 0.02;
 
 pub fn curve(runs: Vec<Run>) -> Curve {
@@ -52,7 +52,7 @@ pub fn curve(runs: Vec<Run>) -> Curve {
 fn measured(rng: &mut Rng, service_ns: f64) -> Curve {
     let mut run = |offered: Pace, iops: f64, mean_ns: f64, p99_ns: f64| {
         let between = (BETWEEN_RUNS * normal(rng)).exp();
-        // The half-widths are about two standard errors.
+        // Half widths of about two standard errors.
         let mut noisy = |value: f64, half: f64| known(value * (half / 2.0 * normal(rng)).exp(), half);
         let closed = matches!(offered, Pace::Closed { .. });
         let figures = Figures {
@@ -86,13 +86,13 @@ fn share(pairs: u64, service_ns: f64, verdict: &Verdict) -> f64 {
 }
 
 #[test]
-fn the_same_storage_twice_is_no_change() {
+fn equal_storage_has_no_change() {
     let quiet = share(200, 1e5, &Verdict::NoRealChange);
     assert!(quiet > 0.95, "{quiet}");
 }
 
 #[test]
-fn a_real_change_is_found() {
+fn real_change_is_found() {
     let found = share(200, 1e5 / 1.15, &Verdict::Better);
     assert!(found > 0.95, "{found}");
     let found = share(200, 1e5 * 1.15, &Verdict::Worse);
@@ -111,7 +111,7 @@ fn closed(depth: u32, iops: f64) -> Run {
 }
 
 #[test]
-fn a_change_below_the_floor_is_none_however_clear() {
+fn change_below_the_floor_is_ignored() {
     let curves = [1.0, 1.04].map(|f| curve(vec![closed(1, 1e4 * f), closed(2, 2e4 * f), closed(4, 3e4 * f)]));
     let comparison = compare(&curves[0], &curves[1]);
     assert_eq!(comparison.verdict, Verdict::NoRealChange);
@@ -131,7 +131,7 @@ fn scatter_between_repetitions_raises_the_floor() {
 }
 
 #[test]
-fn one_point_alone_does_not_turn_the_verdict() {
+fn single_point_does_not_decide() {
     let runs =
         |third| curve([(1, 1e4), (2, 2e4), (4, third), (8, 4e4)].map(|(depth, iops)| closed(depth, iops)).into());
     let comparison = compare(&runs(3e4), &runs(2e4));
@@ -140,14 +140,14 @@ fn one_point_alone_does_not_turn_the_verdict() {
 }
 
 #[test]
-fn better_here_and_worse_there_is_mixed() {
+fn contradictory_changes_are_mixed() {
     let a = curve(vec![closed(1, 1e4), closed(2, 2e4), closed(4, 4e4), closed(8, 8e4)]);
     let b = curve(vec![closed(1, 1.5e4), closed(2, 3e4), closed(4, 3e4), closed(8, 3e4)]);
     assert_eq!(compare(&a, &b).verdict, Verdict::Mixed);
 }
 
 #[test]
-fn overall_numbers_do_not_need_the_same_loads() {
+fn overall_quantities_need_no_common_loads() {
     let a = curve(vec![closed(1, 1e4), closed(8, 5e4)]);
     let b = curve(vec![closed(1, 1e4), closed(16, 9e4)]);
     let comparison = compare(&a, &b);
@@ -159,7 +159,7 @@ fn overall_numbers_do_not_need_the_same_loads() {
 }
 
 #[test]
-fn conditions_that_differ_are_named() {
+fn differing_conditions_are_reported() {
     let a = curve(vec![closed(1, 1e4)]);
     assert_eq!(compare(&a, &a).conditions, vec![]);
     let mut b = a.clone();

@@ -1,4 +1,4 @@
-//! Load lines from slots: against worked examples, and against queues whose line is known.
+//! Load lines from slots, compared with worked examples and with queues of known line.
 #![allow(clippy::float_cmp, clippy::unwrap_used)]
 
 use plimsoll_analyse::{by_load, estimate, headline_objective, ladder_objectives, rung, rung_load};
@@ -15,7 +15,7 @@ fn within_ms(ms: u64) -> Objective {
     toy::p99_within(Span::from_millis(ms))
 }
 
-/// A slot of an open load with so many operations, of which some take 8 ms and the others 1 ms.
+/// A slot of an open load with `operations`, of which `late` take 8 ms and the others 1 ms.
 fn slot(rate: f64, operations: u64, late: u64, pass: u32) -> LoadSlot {
     let spans = [(Span::from_millis(1), operations - late), (Span::from_millis(8), late)];
     LoadSlot {
@@ -32,7 +32,7 @@ fn slot(rate: f64, operations: u64, late: u64, pass: u32) -> LoadSlot {
     }
 }
 
-/// So much of the generator's own lateness.
+/// Adds lateness of the generator.
 fn late_by(slot: LoadSlot, spans: &[(Span, u64)]) -> LoadSlot {
     LoadSlot { lateness: Bins::counted(spans.iter().copied(), 0), ..slot }
 }
@@ -41,8 +41,8 @@ fn exact(rung: i32) -> f64 {
     10_f64.powf(f64::from(rung) / 40.0)
 }
 
-/// One run on M/M/8 with its line at 8,768 a second: rung, operations, late ones, pass. The line and the slope of the
-/// worked example were computed by a second implementation.
+/// A run on M/M/8 with its line at 8,768 per second: rung, operations, late operations, pass. A second implementation
+/// computed the line and slope of the worked example.
 const REFERENCE: [(i32, u64, u64, u32); 26] = [
     (147, 1180, 2, 0),
     (152, 1604, 3, 0),
@@ -85,19 +85,19 @@ fn at(slots: &[LoadSlot], objective: Objective) -> (Estimate, plimsoll_record::L
 }
 
 #[test]
-fn a_worked_example_gives_the_line_of_the_reference() {
+fn worked_example_matches_the_reference() {
     let (iops, basis) = at(&reference(), within_ms(LIMIT_MS));
     assert!((iops.value / 8_754.253 - 1.0).abs() < 1e-4, "{iops:?}");
     assert!((basis.slope / 17.188 - 1.0).abs() < 1e-3, "{basis:?}");
     let (low, high) = iops.interval.unwrap();
-    // Resamples differ with the random numbers.
+    // Resamples depend on the random numbers.
     assert!((low / 7_838.0 - 1.0).abs() < 0.03 && (high / 9_863.0 - 1.0).abs() < 0.03, "{iops:?}");
     assert_eq!((basis.slots, basis.left_out, basis.fell), (26, 0, false));
     assert_eq!(basis.lapses, Some((0.0, 9)));
     assert_eq!(basis.nineteen_of_twenty, None, "too few slots lie below the line");
 }
 
-/// A window of so many sessions that make 100 operations a second each, at most 1,000 in all.
+/// A window of `count` sessions with 100 operations per second each, at most 1,000 in total.
 fn sessions(count: u32, late: u64, pass: u32) -> LoadSlot {
     let operations = u64::from(count.min(10)) * 100;
     let slot = slot(1.0, operations, late, pass);
@@ -105,12 +105,12 @@ fn sessions(count: u32, late: u64, pass: u32) -> LoadSlot {
 }
 
 #[test]
-fn sessions_have_a_line_with_an_interval_in_operations_a_second() {
+fn line_of_sessions_is_in_operations_per_second() {
     let loads = [(1, 0), (2, 0), (4, 0), (8, 2), (12, 40), (16, 200), (32, 900)];
     let slots: Vec<LoadSlot> =
         (0..10).flat_map(|pass| loads.map(|(count, late)| sessions(count, late + u64::from(pass) % 3, pass))).collect();
     let (iops, basis) = at(&slots, within_ms(LIMIT_MS));
-    // Between 8 sessions, which make 800 a second, and 12, which make the most.
+    // Between 8 sessions with 800 per second, and 12 with the maximum.
     assert!(iops.value > 800.0 && iops.value < 1_000.0, "{iops:?}");
     let (low, high) = iops.interval.unwrap();
     assert!(low >= 400.0 && low < iops.value && high > iops.value && high <= 1_000.0, "{iops:?}");
@@ -118,7 +118,7 @@ fn sessions_have_a_line_with_an_interval_in_operations_a_second() {
 }
 
 #[test]
-fn the_order_of_slots_changes_nothing_but_time() {
+fn order_of_slots_has_no_effect() {
     let mut turned = reference();
     turned.reverse();
     let ends = |slots: &[LoadSlot]| at(slots, within_ms(LIMIT_MS)).0.interval.unwrap();
@@ -127,7 +127,7 @@ fn the_order_of_slots_changes_nothing_but_time() {
 }
 
 #[test]
-fn no_interval_reaches_beyond_what_was_completed() {
+fn interval_ends_at_the_completed_rate() {
     let mut slots = reference();
     for slot in &mut slots {
         slot.iops = slot.iops.min(9_000.0);
@@ -137,7 +137,7 @@ fn no_interval_reaches_beyond_what_was_completed() {
 }
 
 #[test]
-fn slots_that_the_generator_missed_do_not_count() {
+fn slots_with_a_late_generator_are_excluded() {
     let mut slots = reference();
     let late = [(Span::ZERO, 1_900), (Span::from_millis(8), 100)];
     slots.push(late_by(slot(exact(147), 2_000, 90, 5), &late));
@@ -147,7 +147,7 @@ fn slots_that_the_generator_missed_do_not_count() {
 }
 
 #[test]
-fn a_generator_that_is_often_late_gives_a_lower_bound() {
+fn frequently_late_generator_gives_a_lower_bound() {
     let late = [(Span::ZERO, 1_900), (Span::from_millis(8), 100)];
     let mut slots = reference();
     slots.extend((0..8).map(|pass| late_by(slot(exact(156), 2_000, 90, pass), &late)));
@@ -156,7 +156,7 @@ fn a_generator_that_is_often_late_gives_a_lower_bound() {
 }
 
 #[test]
-fn a_limit_below_five_times_the_generators_lateness_is_refused() {
+fn limit_below_five_times_the_lateness_is_refused() {
     let late = [(Span::from_millis(2), 2_000)];
     let slots: Vec<LoadSlot> = reference().into_iter().map(|slot| late_by(slot, &late)).collect();
     let found = estimate(&slots, within_ms(LIMIT_MS)).unwrap();
@@ -164,7 +164,7 @@ fn a_limit_below_five_times_the_generators_lateness_is_refused() {
 }
 
 #[test]
-fn a_wide_interval_is_refused_with_the_time_that_would_do() {
+fn wide_interval_is_refused_with_the_required_time() {
     let noisy: Vec<LoadSlot> =
         (100..160).step_by(4).map(|rung| slot(exact(rung), 2_000, if rung % 8 == 0 { 0 } else { 60 }, 0)).collect();
     let found = estimate(&noisy, within_ms(LIMIT_MS)).unwrap();
@@ -173,11 +173,11 @@ fn a_wide_interval_is_refused_with_the_time_that_would_do() {
 }
 
 #[test]
-fn none_never_contradicts_what_was_measured() {
+fn never_is_consistent_with_the_slots() {
     let objective = within_ms(LIMIT_MS);
     let missed: Vec<LoadSlot> = (120..126).map(|rung| slot(exact(rung), 1_000, 50, 0)).collect();
     assert!(matches!(estimate(&missed, objective).unwrap().line, LoadLine::Never { .. }));
-    // Twenty operations of which none was late did not miss it, although one would have been a twentieth.
+    // Twenty operations without a late one meet the objective, although a single one would be 5 %.
     let few: Vec<LoadSlot> = (120..126).map(|rung| slot(exact(rung), 20, 0, 0)).collect();
     assert!(matches!(estimate(&few, objective).unwrap().line, LoadLine::Beyond { .. }));
     let met: Vec<LoadSlot> = (120..126).map(|rung| slot(exact(rung), 1_000, 0, 0)).collect();
@@ -185,7 +185,7 @@ fn none_never_contradicts_what_was_measured() {
     assert_eq!(estimate(&[], objective), None);
 }
 
-/// Windows of a load that is held; late from the window `until` on.
+/// Windows of a held load; late from the window `until` on.
 fn held(rate: f64, pass: u32, until: usize) -> Vec<LoadSlot> {
     let window = |index| slot(rate, 1_000, if index >= until { 500 } else { 0 }, pass);
     (0..6).map(window).map(|slot| LoadSlot { role: SlotRole::Hold, ..slot }).collect()
@@ -209,7 +209,7 @@ fn a_load_that_is_late_when_held_lowers_the_line() {
     assert!(matches!(missed, Lasting::MissedWhenHeld { slots_iops } if slots_iops > 8_700.0), "{missed:?}");
     let refused = lasting(&[(157, 2), (157, 2), (154, 2)]);
     assert!(matches!(refused.line, LoadLine::Refused { why: NoLine::NotLasting { .. }, .. }), "{refused:?}");
-    // Under a longer limit that the same loads met, they say nothing against its line.
+    // The same loads meet a longer limit, so its line stands.
     assert!(matches!(estimate(&reference(), within_ms(20)).unwrap().basis.lasting, Lasting::NotHeld));
 }
 
@@ -234,7 +234,7 @@ fn rungs_are_the_same_everywhere() {
 }
 
 #[test]
-fn the_ladder_of_objectives_reaches_beyond_slow_storage() {
+fn ladder_extends_to_slow_storage() {
     let limits = |light: Option<Span>| ladder_objectives(light).len();
     assert_eq!(limits(None), 10);
     assert_eq!(limits(Some(Span::from_micros(90))), 10);
@@ -242,15 +242,15 @@ fn the_ladder_of_objectives_reaches_beyond_slow_storage() {
 }
 
 #[test]
-fn the_objective_that_heads_is_the_first_whose_line_is_steep() {
+fn default_objective_has_a_steep_line() {
     let (slots, _) = measured(QUEUE, &plan(Effort::Quick, None, 1), 1);
     let (objective, light) = headline_objective(&slots).unwrap();
-    // Service is exponential with a mean of 0.8 ms: a p99 of 3.7 ms alone.
+    // Exponential service with a mean of 0.8 ms: a p99 of 3.7 ms without queueing.
     assert!((3.0..5.0).contains(&(light.as_secs_f64() * 1e3)), "{light}");
     assert_eq!(objective.limit, Span::from_millis(10));
 }
 
-/// Runs of which the truth is known: how many cover it, and the largest error in the logarithm.
+/// Measures a model of known line: number of runs that cover it, and the largest error of the logarithm.
 fn covered(model: Model, objective: Objective, truth: f64, effort: Effort, seeds: u64) -> (usize, f64, Vec<Estimate>) {
     let lines: Vec<Estimate> = (1..=seeds)
         .map(|seed| at(&measured(model, &plan(effort, Some(objective), seed), seed).0, objective).0)
@@ -280,7 +280,7 @@ fn eight_servers_are_covered() {
 
 #[test]
 fn one_server_is_covered() {
-    // 40,000 a second, with a p99 of 1 ms at 35,395.
+    // 40,000 per second, with a p99 of 1 ms at 35,395.
     let truth = p99_line(1, 2.5e-5, 1e-3);
     check(Model { servers: 1, service: 2.5e-5, ..QUEUE }, 1, truth);
 }
@@ -292,13 +292,13 @@ fn stalls_are_covered() {
 
 #[test]
 fn a_limit_before_a_station_is_covered() {
-    // The limit makes queues from nothing just below it.
+    // Queues grow abruptly just below the limit.
     let model = Model { servers: 16, service: 1e-3, limit: Some((12_000.0, 0.0)), ..QUEUE };
     check(model, 10, 11_900.0);
 }
 
 #[test]
-fn a_burst_allowance_does_not_head_the_result() {
+fn burst_allowance_is_not_the_load_line() {
     let model = Model { servers: 16, service: 1e-3, limit: Some((3_000.0, 6_000.0)), ..QUEUE };
     let objective = within_ms(20);
     for seed in 1..=3 {
@@ -315,12 +315,12 @@ fn a_burst_allowance_does_not_head_the_result() {
 }
 
 #[test]
-fn a_burst_of_seconds_does_not_head_a_quick_result() {
+fn burst_of_seconds_is_not_the_line_of_a_quick_run() {
     let model = Model { servers: 16, service: 1e-3, limit: Some((6_000.0, 30_000.0)), ..QUEUE };
     let objective = within_ms(20);
     for seed in 1..=4 {
         let (slots, seconds) = measured(model, &plan(Effort::Quick, Some(objective), seed), seed);
-        // Slots beyond the limit take as long again to drain.
+        // Slots beyond the limit need the same time again to drain.
         assert!(seconds < 20.0, "{seconds}");
         let found = estimate(&slots, objective).unwrap();
         assert!(found.line.iops().is_none_or(|iops| iops.value < 7_000.0), "{found:?}");
@@ -328,7 +328,7 @@ fn a_burst_of_seconds_does_not_head_a_quick_result() {
 }
 
 #[test]
-fn a_quick_measurement_keeps_its_time() {
+fn quick_measurement_keeps_its_budget() {
     let objective = within_ms(LIMIT_MS);
     let (slots, seconds) = measured(QUEUE, &plan(Effort::Quick, Some(objective), 3), 3);
     assert!((8.0..11.0).contains(&seconds), "{seconds}");
@@ -340,7 +340,7 @@ fn a_quick_measurement_keeps_its_time() {
 }
 
 #[test]
-fn slots_of_one_load_become_one_run() {
+fn slots_of_a_load_become_a_run() {
     use plimsoll_record::{Figures, Run};
     let run = |rate: f64, iops: f64| {
         let response = Bins::counted([(Span::from_millis(1), 500)], 500_000_000);

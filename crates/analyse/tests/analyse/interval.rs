@@ -1,4 +1,4 @@
-//! Do the intervals hold the truth as often as they say?
+//! Coverage of confidence intervals.
 
 use fastrand::Rng;
 use plimsoll_analyse::interval;
@@ -7,7 +7,7 @@ use plimsoll_units::Span;
 
 use crate::toy;
 
-/// The share of intervals that hold the truth, of those that were given, and the share that were.
+/// Coverage of the available intervals, and the share of runs with an interval.
 fn coverage(runs: &[Vec<Slice>], truth: f64, estimate: impl Fn(&[Slice]) -> Option<Estimate>) -> (f64, f64) {
     let intervals: Vec<_> = runs.iter().filter_map(|run| estimate(run)?.interval).collect();
     let held = intervals.iter().filter(|(low, high)| *low <= truth && truth <= *high).count() as f64;
@@ -33,7 +33,7 @@ fn check(load: f64, operations: usize, runs: u64) {
     assert!(held >= 0.88 && given > 0.99, "IOPS at load {load}: {held} of {given}");
 }
 
-/// A hundred slices for the whole run.
+/// Slice length for a hundred slices per run.
 fn span_of(operations: usize, load: f64) -> Span {
     Span::from_secs_f64(operations as f64 / load / 1e3 / 100.0)
 }
@@ -57,7 +57,7 @@ fn coverage_with_few_independent_operations() {
 }
 
 #[test]
-fn no_interval_where_there_is_too_little() {
+fn too_few_operations_have_no_interval() {
     let mut rng = Rng::with_seed(1);
     let nine = toy::series(&mut rng, Span::from_secs(1), [(1e3, 1e6); 9]);
     assert_eq!(interval::mean(&nine).unwrap().interval, None, "nine slices");
@@ -72,11 +72,11 @@ fn no_interval_where_there_is_too_little() {
 }
 
 #[test]
-fn a_slow_wave_widens_the_interval() {
+fn autocorrelation_widens_the_interval() {
     let mut rng = Rng::with_seed(5);
     let level = |i: i32| 1e6 * (1.0 + 0.3 * (f64::from(i) / 40.0 * std::f64::consts::TAU).sin());
     let wave = toy::series(&mut rng, Span::from_millis(100), (0..40).map(|i| (2e3, level(i))));
-    // The same slices in an order that hides the wave.
+    // The same slices in an order without autocorrelation.
     let mut shuffled = wave.clone();
     rng.shuffle(&mut shuffled);
     let width = |series: &[Slice]| interval::mean(series).unwrap().relative_half_width().unwrap();
@@ -84,7 +84,7 @@ fn a_slow_wave_widens_the_interval() {
 }
 
 #[test]
-fn student_is_the_table() {
+fn student_matches_the_table() {
     for (degrees, expected) in [(1, 12.706), (9, 2.262), (19, 2.093), (30, 2.042), (60, 2.000), (120, 1.980)] {
         assert!((interval::student(degrees) - expected).abs() < 0.002, "{degrees}");
     }

@@ -1,4 +1,4 @@
-//! Load lines of two sides: equal storage shows no difference, faster storage does.
+//! Comparison of load lines: no difference for equal storage, a difference for faster storage.
 
 use plimsoll_analyse::{History, LineComparison, Method, Verdict, compare_interleaved, compare_lines, estimate};
 use plimsoll_record::{Estimate, LoadLine, Objective};
@@ -26,13 +26,13 @@ fn compared(a: &[LoadLine], b: &[LoadLine], history: Option<History>) -> LineCom
 }
 
 #[test]
-fn single_runs_differ_when_their_intervals_do_not_meet() {
+fn single_runs_differ_if_their_intervals_are_disjoint() {
     let against = |b: f64, half: f64| compared(&[line(10_000.0, half)], &[line(b, half)], None);
     assert_eq!(against(12_000.0, 0.1).verdict(), Verdict::NoRealChange);
     assert_eq!(against(12_200.0, 0.1).verdict(), Verdict::Better);
     assert_eq!(against(8_200.0, 0.1).verdict(), Verdict::Worse);
     assert!((against(12_000.0, 0.1).resolution - 0.21).abs() < 1e-6);
-    // Tight intervals do not make 4 % a change.
+    // 4 % is no change even with narrow intervals.
     assert_eq!(against(10_400.0, 0.001).verdict(), Verdict::NoRealChange);
     assert_eq!(against(10_600.0, 0.001).verdict(), Verdict::Better);
 }
@@ -47,7 +47,7 @@ fn scatter_between_earlier_runs_widens_the_comparison_of_single_runs() {
 }
 
 #[test]
-fn several_runs_are_judged_by_their_own_scatter() {
+fn several_runs_are_judged_by_their_scatter() {
     let a = lines(&[9_800.0, 10_000.0, 10_200.0, 10_050.0]);
     let better = compared(&a, &lines(&[11_500.0, 11_800.0, 11_600.0]), None);
     assert_eq!((better.method, better.counts), (Method::SeveralRuns, [4, 3]));
@@ -66,7 +66,7 @@ fn lines_without_an_interval_are_not_compared() {
     assert!(compare_lines(&[beyond], &[line(10_000.0, 0.1)], None).is_err());
 }
 
-/// Eight servers whose service takes this many times as long.
+/// Eight servers with service times multiplied by `times`.
 fn slower(times: f64) -> Model {
     Model { service: QUEUE.service * times, ..QUEUE }
 }
@@ -83,7 +83,7 @@ fn equal_storage_differs_in_no_comparison_and_slower_storage_does() {
         assert_eq!(turns(&a, &slow), Ok(Verdict::Worse), "pair {seed} in turns");
         let line = |slots: &[_]| [estimate(slots, objective()).expect("there are slots").line];
         let single = |b: &[_]| compare_lines(&line(&a), &line(b), None).map(|line| line.verdict());
-        // A run may support no line.
+        // A run may have no line.
         if let (Ok(same), Ok(slow)) = (single(&same), single(&slow)) {
             assert_eq!(same, Verdict::NoRealChange, "pair {seed}");
             assert_ne!(slow, Verdict::Better, "pair {seed}");
@@ -95,7 +95,7 @@ fn equal_storage_differs_in_no_comparison_and_slower_storage_does() {
 }
 
 #[test]
-fn too_few_passes_in_turns_name_the_time_that_would_do() {
+fn too_few_passes_are_refused_with_the_required_time() {
     let (slots, seconds) = measured(QUEUE, &plan(Effort::Quick, Some(objective()), 1), 1);
     let few: Vec<_> = slots.iter().filter(|slot| slot.pass < 3).cloned().collect();
     let why = compare_interleaved(&few, &few, objective()).unwrap_err();

@@ -1,4 +1,4 @@
-//! The knee and the load line of runs whose figures are given.
+//! The knee and the load line of runs with given figures.
 
 use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
 use plimsoll_load::Pace;
@@ -10,7 +10,7 @@ use crate::toy::{self, known, open};
 
 const SERVERS: f64 = 1_000.0;
 
-/// An open run of an M/M/1 queue that carries 1,000 a second: its p99, known to `half_width`.
+/// An open run of an M/M/1 queue with a capacity of 1,000 per second; its p99 is known to `half_width`.
 fn at(rate: f64, half_width: f64) -> Run {
     let mean_ns = 1e9 / (SERVERS - rate).max(1e-3);
     let steadiness = if rate < SERVERS { Steadiness::Steady } else { Steadiness::Overloaded };
@@ -32,7 +32,7 @@ fn closed(depth: u32, iops: f64, p99_ms: f64) -> Run {
     toy::run(Pace::Closed { depth }, figures)
 }
 
-/// A p99 of 20 ms is met up to this rate.
+/// Highest rate with a p99 of at most 20 ms.
 const TRUTH: f64 = SERVERS - 230.26;
 
 fn within_ms(ms: u64) -> Objective {
@@ -58,12 +58,12 @@ fn the_line_is_interpolated_between_clear_neighbours() {
 }
 
 #[test]
-fn an_overloaded_neighbour_lends_no_slope() {
+fn overloaded_neighbour_is_not_interpolated() {
     assert_eq!(place(&[at(700.0, 0.05), at(1_050.0, 0.05)]), (700.0, None));
 }
 
 #[test]
-fn a_clear_failure_below_bars_what_is_above() {
+fn clear_failure_excludes_heavier_loads() {
     let mut lucky = at(850.0, 0.05);
     lucky.figures.p99_ns = known(1e6, 0.05);
     let (value, _) = place(&[at(700.0, 0.05), at(800.0, 0.05), lucky]);
@@ -71,7 +71,7 @@ fn a_clear_failure_below_bars_what_is_above() {
 }
 
 #[test]
-fn repeated_runs_count_together() {
+fn repeated_runs_are_pooled() {
     let mut unlucky = at(700.0, 0.05);
     unlucky.figures.p99_ns = known(21e6, 0.05);
     let runs = [at(700.0, 0.05), unlucky, at(700.0, 0.05), at(850.0, 0.05)];
@@ -88,7 +88,7 @@ fn beyond_and_never() {
 }
 
 #[test]
-fn closed_runs_alone_give_no_interval() {
+fn closed_runs_have_no_interval() {
     let runs = [closed(1, 500.0, 3.0), closed(2, 900.0, 4.0), closed(4, 990.0, 9.0), closed(8, 1_000.0, 18.0)];
     let line = load_line(&runs, within_ms(5));
     assert!(
@@ -103,14 +103,14 @@ fn closed_runs_alone_give_no_interval() {
 }
 
 #[test]
-fn an_overloaded_run_is_no_knee() {
+fn overloaded_run_is_no_knee() {
     let mut fast = at(1_050.0, 0.01);
     fast.figures.mean_ns = known(1.0, 0.01);
     assert_eq!(knee(&[fast, at(500.0, 0.01)]).unwrap().offered, open(500.0));
 }
 
 #[test]
-fn the_ladder_is_always_whole() {
+fn ladder_is_always_complete() {
     let rates = [100.0, 250.0, 500.0, 700.0, 850.0, 950.0, 1_050.0];
     let lines = ladder(&curve(rates.map(|rate| at(rate, 0.05)).into()));
     let limits: Vec<u64> = lines.iter().map(|line| line.objective().limit.as_nanos() / 1_000).collect();
@@ -120,7 +120,7 @@ fn the_ladder_is_always_whole() {
 }
 
 #[test]
-fn the_chosen_objective_climbs_its_rungs() {
+fn default_objective_follows_the_ladder() {
     let lightest = |ms| chosen_objective(&[closed(1, 100.0, ms)]);
     assert_eq!(lightest(0.1), Some(within_ms(1)));
     assert_eq!(lightest(0.9), Some(within_ms(2)));
@@ -129,7 +129,7 @@ fn the_chosen_objective_climbs_its_rungs() {
     assert_eq!(chosen_objective(&[at(900.0, 0.1), at(100.0, 0.1)]), Some(within_ms(20)), "the lowest rate");
 }
 
-/// What the load line at least is when a single run, offered 500 a second, completed `achieved` and met the objective.
+/// Lower bound of the load line for a single run offered 500 per second that completed `achieved` within the objective.
 fn credited(achieved: f64, total: Tally) -> f64 {
     let mut run = Run { total, ..at(500.0, 0.05) };
     run.figures.iops = known(achieved, 0.01);
@@ -144,7 +144,7 @@ fn counted(stream: u8, errors: Vec<(i32, u64)>) -> Counter {
 }
 
 #[test]
-fn only_one_stream_that_did_not_fail_stands_for_what_was_offered() {
+fn offered_rate_counts_for_a_single_stream_without_failures() {
     let check = |achieved: f64, counters: Vec<Counter>, expected: f64| {
         let credited = credited(achieved, Tally(counters));
         assert!((credited - expected).abs() < 1e-6, "{achieved} achieved: {credited}, not {expected}");
@@ -156,7 +156,7 @@ fn only_one_stream_that_did_not_fail_stands_for_what_was_offered() {
     }
 }
 
-/// The runs of [`at`] with another measure as the one of `own`, and counts by which no load is met.
+/// The runs of [`at`] with the measure of the objective `own`, and with counts that meet no limit.
 fn measuring(own: Objective) -> Vec<Run> {
     let run = |rate| {
         let mut run = at(rate, 0.2);
@@ -169,7 +169,7 @@ fn measuring(own: Objective) -> Vec<Run> {
 }
 
 #[test]
-fn the_figures_own_measure_stands_for_the_counts() {
+fn measure_of_the_figures_has_priority_over_counts() {
     let is_drawn = |own: &str, asked: &str| {
         let own: Objective = own.parse().unwrap();
         matches!(load_line(&measuring(own), asked.parse().unwrap()), Some(LoadLine::At { .. }))
@@ -182,7 +182,7 @@ fn the_figures_own_measure_stands_for_the_counts() {
 }
 
 #[test]
-fn files_of_the_first_version_are_read() {
+fn files_of_the_first_version_are_parsed() {
     use plimsoll_record::Curve;
     let now = String::from_utf8(curve(vec![at(500.0, 0.05)]).to_json()).unwrap();
     let first = now.replace("plimsoll.curve/2", "plimsoll.curve/1");
@@ -191,10 +191,10 @@ fn files_of_the_first_version_are_read() {
     assert!(Curve::from_json(now.replace("curve/2", "curve/3").as_bytes()).is_err());
 }
 
-/// A run of ten seconds in slices of a tenth: operations of 1 ms, of which so many of a thousand took 50 ms.
+/// A run of ten seconds in slices of 0.1 s: operations of 1 ms, of which `late` of a thousand take 50 ms.
 fn seen(offered: Pace, iops: u64, late: u64) -> Run {
     let slice = |index: u64| {
-        // The late ones come in turns, so that windows differ.
+        // Late operations are alternated, so that windows differ.
         let late = iops / 10 * late / 1_000 + u64::from(index.is_multiple_of(3) && late > 0);
         let spans = [(Span::from_millis(1), iops / 10 - late), (Span::from_millis(50), late)];
         let response = Bins::counted(spans, iops * 100_000);
@@ -207,7 +207,7 @@ fn seen(offered: Pace, iops: u64, late: u64) -> Run {
 }
 
 #[test]
-fn runs_with_a_series_give_a_line_with_an_interval() {
+fn runs_with_a_series_have_an_interval() {
     let depth = |depth| Pace::Closed { depth };
     let runs =
         [seen(depth(1), 1_000, 0), seen(depth(2), 2_000, 1), seen(depth(4), 4_000, 4), seen(depth(8), 5_000, 100)];
@@ -215,7 +215,7 @@ fn runs_with_a_series_give_a_line_with_an_interval() {
     assert!((4_000.0..5_000.0).contains(&value), "{value}");
     let (low, high) = interval.expect("windows scatter");
     assert!(low < value && value < high && high <= 5_000.0, "{value} ({low} to {high})");
-    // An open load that is there is preferred, and shows waiting that closed ones cannot.
+    // Open loads are preferred, because closed loads limit waiting.
     let open = [seen(open(1_000.0), 1_000, 0), seen(open(2_000.0), 2_000, 100)];
     let (value, _) = place(&[&runs[..], &open[..]].concat());
     assert!(value < 2_000.0, "{value}");

@@ -1,4 +1,4 @@
-//! The statistics against storage whose truth is known: queues that are simulated or solved exactly.
+//! Tests of the statistics with queues that are simulated or solved exactly.
 
 mod compare;
 mod estimate;

@@ -1,4 +1,4 @@
-//! Storage whose load line is known: queues in virtual time, undisturbed or with a neighbour, a drift or stalls.
+//! Storage of known load line: queues in virtual time, with optional neighbour, drift or stalls.
 
 use fastrand::Rng;
 use plimsoll_analyse::{Point, SlotPlan, Sweep, SweepPlan};
@@ -8,17 +8,17 @@ use plimsoll_units::{Instant, Kind, Span};
 
 use crate::toy::{exponential, normal};
 
-/// A queue and what disturbs it. Times are in seconds, rates per second.
+/// A queue with disturbances. Times in seconds, rates per second.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     pub servers: usize,
-    /// Mean service, exponential.
+    /// Mean service time, exponential.
     pub service: f64,
-    /// Operations that pass a limit before the servers, and the burst that it allows.
+    /// Rate and burst of a limit before the servers.
     pub limit: Option<(f64, f64)>,
-    /// Each operation has a server of its own choice, as in a bank of disks.
+    /// Each operation is assigned to a server, as in a bank of disks.
     pub is_bank: bool,
-    /// Mean times in which service takes `factor` times as long, and in between.
+    /// Mean durations of phases with service times multiplied by `factor`, and of normal phases.
     pub slow: Option<(f64, f64, f64)>,
     /// Standard deviation and time constant of a drift of the logarithm of the service time.
     pub drift: Option<(f64, f64)>,
@@ -29,13 +29,13 @@ pub struct Model {
 pub const QUEUE: Model =
     Model { servers: 8, service: 8e-4, limit: None, is_bank: false, slow: None, drift: None, stalls: None };
 
-/// A model in the course of time.
+/// State of a model.
 pub struct Queue {
     model: Model,
     rng: Rng,
     now: f64,
     free: Vec<f64>,
-    /// When the limit lets the next operation through, or its tokens and when they were counted.
+    /// Next time at which the limit admits an operation, or its tokens and the time of their count.
     paced: f64,
     tokens: (f64, f64),
     is_slow: bool,
@@ -70,7 +70,7 @@ impl Queue {
         }
     }
 
-    /// How many times as long service takes at `t`.
+    /// Factor on the service time at `t`.
     fn slowness(&mut self, t: f64) -> f64 {
         let mut factor = 1.0;
         if let Some((slow, fast, times)) = self.model.slow {
@@ -91,7 +91,7 @@ impl Queue {
         factor
     }
 
-    /// When an operation that arrives at `at` is answered.
+    /// Completion time of an operation that arrives at `at`.
     fn serve(&mut self, at: f64) -> f64 {
         let mut begin = at;
         match self.model.limit {
@@ -118,7 +118,7 @@ impl Queue {
         done
     }
 
-    /// Measures a point: its slots, of which a hold has several.
+    /// Measures a point; returns its slots, several for a hold.
     pub fn measure(&mut self, point: &Point, window: Span) -> Vec<LoadSlot> {
         let start = self.now;
         self.free.iter_mut().for_each(|free| *free = start);
@@ -199,12 +199,12 @@ impl Queue {
     }
 }
 
-/// How much is measured.
+/// Effort of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     Quick,
     Default,
-    /// Only the bench takes so long.
+    /// Used by the benchmark only.
     #[allow(dead_code)]
     Thorough,
 }
@@ -239,7 +239,7 @@ pub fn plan(effort: Effort, objective: Option<Objective>, seed: u64) -> SweepPla
     }
 }
 
-/// The slots of a whole measurement, and the seconds that it took.
+/// Slots of a complete measurement, and its duration in seconds.
 pub fn measured(model: Model, plan: &SweepPlan, seed: u64) -> (Vec<LoadSlot>, f64) {
     let mut queue = Queue::new(model, seed);
     let mut sweep = Sweep::new(plan.clone());
@@ -251,7 +251,7 @@ pub fn measured(model: Model, plan: &SweepPlan, seed: u64) -> (Vec<LoadSlot>, f6
     (slots, queue.now)
 }
 
-/// The probability that a response of M/M/c takes longer than `limit` seconds (Erlang C).
+/// Probability that a response time of M/M/c exceeds `limit` seconds (Erlang C).
 pub fn above(servers: usize, service: f64, rate: f64, limit: f64) -> f64 {
     let busy = rate * service;
     let mut blocked = 1.0;
@@ -268,7 +268,7 @@ pub fn above(servers: usize, service: f64, rate: f64, limit: f64) -> f64 {
     (-x).exp() * (1.0 + waits * (1.0 - (-x * difference).exp()) / difference)
 }
 
-/// The rate at which one in a hundred responses of M/M/c takes longer than `limit` seconds.
+/// Rate at which 1 % of the response times of M/M/c exceed `limit` seconds.
 pub fn p99_line(servers: usize, service: f64, limit: f64) -> f64 {
     let (mut low, mut high) = (0.0, servers as f64 / service * 0.999_999);
     for _ in 0..60 {

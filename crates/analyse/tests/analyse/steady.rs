@@ -1,4 +1,4 @@
-//! Warm-up, drift, drops and overload: found where they are, and not where there is only noise.
+//! Detection of warm-up, drift, drops and overload, without false alarms for noise.
 
 use fastrand::Rng;
 use plimsoll_analyse::{Settle, Settled, settle};
@@ -20,7 +20,7 @@ fn closed() -> Settle {
     }
 }
 
-/// A closed load of depth 8 whose rate follows `level`, with a relative noise for each slice.
+/// A closed load of depth 8 with the rate `level`, and relative noise per slice.
 fn follows(seed: u64, slices: u32, noise: f64, level: impl Fn(f64) -> f64) -> Vec<Slice> {
     let rng = &mut Rng::with_seed(seed);
     let noises: Vec<f64> = (0..slices).map(|_| (noise * normal(rng)).exp()).collect();
@@ -37,13 +37,13 @@ fn is_quiet(settled: &Settled) -> bool {
 }
 
 #[test]
-fn noise_alone_is_steady() {
+fn noise_is_steady() {
     let quiet = share(100, |seed| is_quiet(&settle(&follows(seed, 100, 0.10, |_| 1_000.0), &closed())));
     assert!(quiet >= 0.95, "{quiet}");
 }
 
 #[test]
-fn a_stationary_queue_is_steady() {
+fn stationary_queue_is_steady() {
     let quiet = share(30, |seed| {
         let series = toy::single_server(&mut Rng::with_seed(seed), 0.8, 20_000, Span::from_millis(250));
         is_quiet(&settle(&series, &Settle { offered: toy::open(800.0), ..closed() }))
@@ -58,7 +58,7 @@ fn slow_storage_is_steady() {
 }
 
 #[test]
-fn one_wild_slice_is_no_finding() {
+fn single_outlier_is_no_finding() {
     let quiet = share(50, |seed| {
         let stalled = |at: f64| if (0.3..0.31).contains(&at) || (0.9..0.91).contains(&at) { 40.0 } else { 1_000.0 };
         is_quiet(&settle(&follows(seed, 100, 0.03, stalled), &closed()))
@@ -67,10 +67,10 @@ fn one_wild_slice_is_no_finding() {
 }
 
 #[test]
-fn a_ramp_is_found() {
+fn ramp_is_found() {
     let found = share(40, |seed| {
         let settled = settle(&follows(seed, 100, 0.05, |at| 3_000.0 * (1.0 - 0.2 * at)), &closed());
-        // The rate falls and the response time of a closed load grows with it: either may be named.
+        // In a closed load the rate falls as the response time grows: either may be reported.
         let named = matches!(settled.findings[..], [Finding::NoSteadyState { .. }]);
         named && settled.figures.steadiness == Steadiness::Drifting
     });
@@ -78,7 +78,7 @@ fn a_ramp_is_found() {
 }
 
 #[test]
-fn a_p99_that_alone_drifts_is_found() {
+fn drift_of_the_p99_alone_is_found() {
     let found = share(20, |seed| {
         let rng = &mut Rng::with_seed(seed);
         let mut slices = Vec::new();
@@ -98,8 +98,8 @@ fn a_p99_that_alone_drifts_is_found() {
 }
 
 #[test]
-fn a_warm_up_is_cut_and_its_bias_with_it() {
-    // A cold cache: a third of the rate, filling with a time constant of a tenth of the run.
+fn warm_up_is_trimmed() {
+    // A cold cache: a third of the rate, filled with a time constant of 10 % of the run.
     let level = |at: f64| 1_000.0 * (1.0 - 0.67 * (-at / 0.05).exp());
     let mut bias = 0.0;
     for seed in 0..20 {
@@ -112,13 +112,13 @@ fn a_warm_up_is_cut_and_its_bias_with_it() {
 }
 
 #[test]
-fn what_is_steady_from_the_start_is_hardly_cut() {
+fn steady_run_is_hardly_trimmed() {
     let kept: f64 = (0..25).map(|seed| settle(&follows(seed, 100, 0.1, |_| 1e3), &closed()).span.as_secs_f64()).sum();
     assert!(kept / 25.0 > 9.5, "{kept}");
 }
 
 #[test]
-fn a_burst_allowance_that_runs_out_is_found() {
+fn exhausted_burst_allowance_is_found() {
     for (seed, at) in [(1, 0.3), (2, 0.5), (3, 0.7)] {
         let settled = settle(&follows(seed, 100, 0.05, |now| if now < at { 3_000.0 } else { 900.0 }), &closed());
         let [Finding::RateDropped { at_seconds, before, after }] = settled.findings[..] else {
@@ -132,7 +132,7 @@ fn a_burst_allowance_that_runs_out_is_found() {
     assert!(!back.findings.iter().any(|f| matches!(f, Finding::RateDropped { .. })), "{:?}", back.findings);
 }
 
-/// An open load on a fluid server: what it answers in ten seconds, and in the time that the backlog takes to drain.
+/// Completions of an open load on a fluid server in ten seconds, and while the backlog drains.
 fn fluid(seed: u64, rate: f64, capacity: f64) -> Vec<Slice> {
     let rng = &mut Rng::with_seed(seed);
     let growth = (1.0 - capacity / rate).max(0.0);
@@ -155,7 +155,7 @@ fn fluid(seed: u64, rate: f64, capacity: f64) -> Vec<Slice> {
 }
 
 #[test]
-fn an_overload_is_found_and_only_an_overload() {
+fn only_overload_is_found() {
     let options = |rate| Settle { offered: toy::open(rate), offered_span: SLICE * 100, ..closed() };
     let steadiness = |seed, rate, capacity| {
         let settled = settle(&fluid(seed, rate, capacity), &options(rate));
@@ -170,14 +170,14 @@ fn an_overload_is_found_and_only_an_overload() {
 }
 
 #[test]
-fn an_overload_is_seen_while_it_lasts() {
+fn overload_is_found_during_the_run() {
     let series = &fluid(1, 3_000.0, 2_000.0)[..50];
     let settled = settle(series, &Settle { offered: toy::open(3_000.0), ..closed() });
     assert_eq!(settled.figures.steadiness, Steadiness::Overloaded);
 }
 
 #[test]
-fn the_drained_backlog_counts_in_the_response_times_and_not_in_the_rate() {
+fn drained_backlog_counts_in_response_times_only() {
     let series = fluid(1, 3_000.0, 2_000.0);
     let settled = settle(&series, &Settle { offered: toy::open(3_000.0), offered_span: SLICE * 100, ..closed() });
     assert!((settled.figures.iops.value / 2_000.0 - 1.0).abs() < 0.02, "{:?}", settled.figures.iops);
@@ -187,7 +187,7 @@ fn the_drained_backlog_counts_in_the_response_times_and_not_in_the_rate() {
 }
 
 #[test]
-fn too_little_is_unknown_and_nothing_is_nothing() {
+fn short_series_is_unknown() {
     let settled = settle(&follows(1, 6, 0.0, |_| 1_000.0), &closed());
     assert_eq!(settled.figures.steadiness, Steadiness::Unknown);
     assert_eq!(settled.figures.iops.interval, None);
@@ -204,7 +204,7 @@ fn little_s_law_holds() {
 }
 
 #[test]
-fn the_figures_say_what_their_own_measure_is() {
+fn figures_contain_their_objective() {
     for text in ["p95<=5ms", "read p99<=5ms"] {
         let objective = Some(text.parse().unwrap());
         let figures = settle(&follows(1, 100, 0.02, |_| 1_000.0), &Settle { objective, ..closed() }).figures;

@@ -1,4 +1,4 @@
-//! Closed loads of growing depth, and loads that the user named, on a queue with several servers.
+//! Closed loads of increasing depth, and loads given by the user, on a queue with several servers.
 
 use fastrand::Rng;
 use plimsoll_analyse::{Point, Precision, Purpose, Settle, Sweep, SweepPlan, settle};
@@ -8,7 +8,7 @@ use plimsoll_units::{Iops, Span};
 
 use crate::toy::{self, exponential, poisson};
 
-/// `servers` that each take `service_ns` on average, exponentially.
+/// `servers` with exponential service times of mean `service_ns`.
 #[derive(Clone, Copy)]
 struct Storage {
     servers: f64,
@@ -23,7 +23,7 @@ impl Storage {
         self.servers / self.service_ns * 1e9
     }
 
-    /// The probability that an arrival waits (Erlang C).
+    /// Probability that an arrival waits (Erlang C).
     fn waits(self, rate: f64) -> f64 {
         let busy = rate * self.service_ns / 1e9;
         let mut blocked = 1.0;
@@ -34,7 +34,7 @@ impl Storage {
         blocked / (1.0 - used * (1.0 - blocked))
     }
 
-    /// One response time, `at` into the run.
+    /// A response time at `at` in the run.
     fn response_ns(self, rng: &mut Rng, pace: Pace, at: f64) -> f64 {
         let served = exponential(rng, self.service_ns);
         served
@@ -62,14 +62,14 @@ impl Storage {
 
     fn slice(self, rng: &mut Rng, pace: Pace, start: Span, span: Span) -> Slice {
         let count = poisson(rng, self.answered(pace) * span.as_secs_f64());
-        // A sample stands for all of a fast slice.
+        // A fast slice is represented by a sample.
         let times = (count / 300).max(1);
         let at = (start + span / 2).as_secs_f64();
         let mut responses: Vec<u64> = (0..count / times).map(|_| self.response_ns(rng, pace, at) as u64).collect();
         toy::slice(start, span, toy::bins(&mut responses, times))
     }
 
-    /// Measures a point as the real loop does: asking now and then whether it is enough. Also the time it took.
+    /// Measures a point like the real loop, with regular checks for its end. Also returns the duration.
     fn measure(self, rng: &mut Rng, sweep: &Sweep, point: &Point) -> (Run, Span) {
         let span = point.least / 16;
         let mut series = Vec::new();
@@ -136,7 +136,7 @@ impl Swept {
     }
 }
 
-/// Makes the whole measurement, and checks what holds for every one.
+/// Runs a complete sweep, and checks its invariants.
 fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
     let rng = &mut Rng::with_seed(seed);
     let mut sweep = Sweep::new(plan.clone());
@@ -156,7 +156,7 @@ fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
 }
 
 #[test]
-fn closed_loads_rise_until_more_depth_gives_no_more() {
+fn depth_increases_until_saturation() {
     for (storage, deepest) in [(FAST, 64..=256), (SLOW, 2..=64)] {
         let swept = sweep(storage, &plan(Span::from_secs(60), None), 1);
         let depth = |point: &Point| if let Pace::Closed { depth } = point.pace { depth } else { panic!("{point:?}") };
@@ -168,7 +168,7 @@ fn closed_loads_rise_until_more_depth_gives_no_more() {
             swept.points
         );
         assert!(deepest.contains(&depth(&rising[rising.len() - 1])), "{rising:?}");
-        // Those around the load line lie between depths that were measured, and are others.
+        // Depths around the load line are new, and between measured depths.
         let mut depths: Vec<u32> = swept.points.iter().map(depth).collect();
         assert!(closer.iter().all(|point| depth(point) < depths[rising.len() - 1]), "{closer:?}");
         depths.sort_unstable();
@@ -177,7 +177,7 @@ fn closed_loads_rise_until_more_depth_gives_no_more() {
 }
 
 #[test]
-fn named_loads_and_no_others() {
+fn only_given_loads_are_measured() {
     let named = SweepPlan {
         depths: Some(vec![1, 4, 16]),
         rates: Some(vec![Iops::per_second(1_000)]),
@@ -191,7 +191,7 @@ fn named_loads_and_no_others() {
 }
 
 #[test]
-fn repetitions_are_made_in_turns() {
+fn repetitions_are_interleaved() {
     let twice = SweepPlan { repetitions: 2, ..plan(Span::from_secs(60), Some(toy::p99_within(Span::from_millis(1)))) };
     let swept = sweep(FAST, &twice, 1);
     let again = swept.points.iter().filter(|point| point.pace == Pace::Closed { depth: 1 }).count();

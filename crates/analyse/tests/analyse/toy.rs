@@ -1,4 +1,4 @@
-//! Storage whose truth is known: a queue with one server, simulated, and one with several, solved.
+//! Storage with known properties: a simulated queue with a single server, and an exact solution for several.
 
 use fastrand::Rng;
 use plimsoll_load::{Arrival, Pace};
@@ -13,7 +13,7 @@ pub fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
 }
 
-/// A Poisson count; by its normal limit above 50.
+/// A Poisson count; normal approximation above a mean of 50.
 pub fn poisson(rng: &mut Rng, mean: f64) -> u64 {
     if mean > 50.0 {
         return (mean + mean.sqrt() * normal(rng) + 0.5).max(0.0) as u64;
@@ -26,7 +26,7 @@ pub fn poisson(rng: &mut Rng, mean: f64) -> u64 {
     count
 }
 
-/// Response times in nanoseconds as kept bins, each counted `times`.
+/// Histogram of response times in nanoseconds, each counted `times`.
 pub fn bins(responses_ns: &mut [u64], times: u64) -> Bins {
     responses_ns.sort_unstable();
     let mut bins: Vec<(u64, u64)> = Vec::new();
@@ -92,7 +92,7 @@ pub fn open(rate: f64) -> Pace {
     Pace::Open { rate: Iops::from_f64(rate), arrival: Arrival::Poisson }
 }
 
-/// A run of which only the figures are known.
+/// A run with figures only.
 pub fn run(offered: Pace, figures: Figures) -> Run {
     Run {
         offered,
@@ -109,7 +109,7 @@ pub fn run(offered: Pace, figures: Figures) -> Run {
     }
 }
 
-/// A value known to a relative half-width.
+/// A value with a relative half width.
 pub fn known(value: f64, half_width: f64) -> Estimate {
     Estimate { value, interval: Some((value * (1.0 - half_width), value * (1.0 + half_width))) }
 }

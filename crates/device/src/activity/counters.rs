@@ -1,7 +1,6 @@
-//! The counters of the kernel, parsed: `/proc/diskstats`, `/proc/stat`, `/proc/self/io`, processor frequencies.
+//! Parsers of kernel counters: `/proc/diskstats`, `/proc/stat`, `/proc/self/io`, processor frequencies.
 //!
-//! Knows nothing about differences. The forms are those of the kernel's Documentation/admin-guide/iostats.rst and of
-//! proc(5).
+//! Formats: Documentation/admin-guide/iostats.rst of the kernel, and proc(5).
 
 use crate::host::Tree;
 use crate::subject::DeviceNumber;
@@ -13,7 +12,7 @@ pub(super) struct Disk {
     pub(super) sectors_read: u64,
     pub(super) writes: u64,
     pub(super) sectors_written: u64,
-    /// Of reads and of writes.
+    /// Merged reads and merged writes.
     pub(super) merges: [u64; 2],
     pub(super) spent_ms: [u64; 2],
     pub(super) busy_ms: u64,
@@ -38,7 +37,7 @@ impl Disk {
         Self::counts(fields.skip(1))
     }
 
-    /// The line of the disk of this name, as the table has it.
+    /// Parses the line of `/proc/diskstats` if it belongs to the disk `name`.
     pub(super) fn named(line: &str, name: &str) -> Option<Self> {
         let mut fields = line.split_whitespace().skip(2);
         if fields.next()? != name {
@@ -80,7 +79,7 @@ impl Processors {
         Self::parse(tree.text("proc/stat").ok()?.lines().next()?)
     }
 
-    /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are counted in user and nice.
+    /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; user and nice include guest time.
     fn parse(line: &str) -> Option<Self> {
         let ticks: Vec<u64> = line.strip_prefix("cpu ")?.split_whitespace().map_while(|t| t.parse().ok()).collect();
         let [user, nice, system, idle, waiting, irq, softirq, stolen] = *ticks.first_chunk()?;
@@ -95,8 +94,8 @@ impl Processors {
 /// `/proc/self/io`, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Process {
-    pub(super) asked_read: u64,
-    pub(super) asked_written: u64,
+    pub(super) syscall_read: u64,
+    pub(super) syscall_written: u64,
     pub(super) storage_read: u64,
     pub(super) storage_written: u64,
 }
@@ -109,15 +108,15 @@ impl Process {
             line?.trim().parse::<u64>().ok()
         };
         Some(Self {
-            asked_read: value("rchar")?,
-            asked_written: value("wchar")?,
+            syscall_read: value("rchar")?,
+            syscall_written: value("wchar")?,
             storage_read: value("read_bytes")?,
             storage_written: value("write_bytes")?,
         })
     }
 }
 
-/// Frequency of each processor in kHz, by processor number; empty where the kernel does not say.
+/// Frequency of each processor in kHz, by processor number; empty without cpufreq.
 pub(super) fn frequencies_khz(tree: &Tree) -> Vec<u64> {
     let names = tree.names("sys/devices/system/cpu").unwrap_or_default();
     let numbered = names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok());
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn disk_lines_of_all_kernels_are_read() {
+    fn disk_lines_of_all_kernels_are_parsed() {
         let number = DeviceNumber { major: 254, minor: 0 };
         let old = " 254       0 vda 10 1 20 3 40 5 60 7 0 90 100";
         let expected = Disk {
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn processor_time_is_read() {
+    fn processor_time_is_parsed() {
         let expected = Processors { busy: 1 + 2 + 3 + 6 + 7, idle: 4, waiting: 5, stolen: 8 };
         assert_eq!(Processors::parse("cpu  1 2 3 4 5 6 7 8 9 10"), Some(expected));
         assert_eq!(Processors::parse("cpu0 1 2 3 4 5 6 7 8"), None);

@@ -1,6 +1,4 @@
-//! The difference of two moments' counters, in units.
-//!
-//! Knows nothing about limits: whether a share is too much is decided elsewhere.
+//! Difference of two counter snapshots, with units.
 
 use plimsoll_record::CpuTime;
 use plimsoll_units::{Bytes, Span};
@@ -8,33 +6,33 @@ use plimsoll_units::{Bytes, Span};
 use super::Activity;
 use super::counters::{Disk, Process, Processors};
 
-/// Sectors of `/proc/diskstats`, whatever the device's block is.
+/// Bytes of a sector in `/proc/diskstats`, independent of the device's block size.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
-/// What went on between two moments. `None` where a counter is not known.
+/// Activity between two snapshots. `None` for unknown counters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActivityDelta {
     /// Time between them.
     pub elapsed: Span,
-    /// What the disk did, for everybody. A disk that was replaced or reset between them is not known.
+    /// Disk activity of all processes; `None` if the disk was replaced or its counters were reset.
     pub disk: Option<DiskDelta>,
-    /// Share of all processors' time that ran something, 0 to 1; stolen time is neither busy nor idle.
+    /// Busy share of all processors' time, 0 to 1; excludes stolen time.
     pub busy: Option<f64>,
-    /// Share of all processors' time that was idle while I/O was awaited, 0 to 1.
+    /// Share of all processors' time that was idle with I/O outstanding, 0 to 1.
     pub waiting: Option<f64>,
-    /// Share of all processors' time that the hypervisor gave to others, 0 to 1.
+    /// Share of all processors' time that the hypervisor gave to other guests, 0 to 1.
     pub stolen: Option<f64>,
-    /// What this process moved.
+    /// Bytes transferred by this process.
     pub process: Option<ProcessDelta>,
     /// Processor time of this process.
     pub own_cpu: CpuTime,
-    /// The clock source before and after, when it changed.
+    /// Clock source before and after, if it changed.
     pub clock_changed: Option<(String, String)>,
-    /// Processor frequencies at the two moments.
+    /// Processor frequencies before and after.
     pub frequency: Option<Frequency>,
 }
 
-/// What a disk did.
+/// Difference of a disk's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DiskDelta {
     /// Reads that completed, after merging.
@@ -51,24 +49,25 @@ pub struct DiskDelta {
     pub written: Bytes,
     /// Share of the time in which at least one operation was in flight, 0 to 1.
     pub busy: f64,
-    /// Operations in flight, averaged over the time.
+    /// Mean number of operations in flight.
     pub in_flight: f64,
-    /// Reads and writes that were merged with others.
+    /// Merged reads and merged writes.
     pub merges: [u64; 2],
-    /// Time that all reads and all writes took, added up.
+    /// Total time of all reads and of all writes.
     pub spent: [Span; 2],
 }
 
-/// What this process moved. `io_uring` may not count in the asked bytes: compare with what was asked of it.
+/// Bytes transferred by this process. `io_uring` may not count in the system call bytes: compare with the load's own
+/// count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessDelta {
-    /// Bytes that read system calls returned, from wherever they came.
-    pub asked_read: Bytes,
-    /// Bytes that write system calls took.
-    pub asked_written: Bytes,
+    /// Bytes returned by read system calls, from cache or storage.
+    pub syscall_read: Bytes,
+    /// Bytes accepted by write system calls.
+    pub syscall_written: Bytes,
     /// Bytes that the storage layer fetched for this process.
     pub storage_read: Bytes,
-    /// Bytes that this process made the storage layer write, at once or later.
+    /// Bytes that this process caused to be written to storage, immediately or later.
     pub storage_written: Bytes,
 }
 
@@ -79,13 +78,13 @@ pub struct Frequency {
     pub before_khz: u64,
     /// Mean of all processors at the later moment, in kHz.
     pub after_khz: u64,
-    /// Lower over higher of the processor that changed most, 0 to 1. Processors at rest change freely: compare
-    /// moments under load.
+    /// Smaller over larger frequency of the processor that changed most, 0 to 1. Idle processors change frequency
+    /// freely: compare snapshots under load.
     pub ratio: f64,
 }
 
 impl Activity {
-    /// What went on since `earlier`.
+    /// Activity since `earlier`.
     pub fn since(&self, earlier: &Self) -> ActivityDelta {
         let elapsed = self.taken.saturating_duration_since(earlier.taken);
         let elapsed = Span::from_nanos(elapsed.as_nanos() as u64);
@@ -109,16 +108,14 @@ impl Activity {
 }
 
 impl ActivityDelta {
-    /// Share of the `asked` bytes, read by this process, that reached no storage: answered by the page cache. 0 to 1;
-    /// `None` when nothing was read or nothing is known. A network filesystem that does not count its reads looks
-    /// like a cache here.
-    pub fn cached_share(&self, asked: Bytes) -> Option<f64> {
+    /// Share of the bytes requested by this process that the page cache served, 0 to 1; `None` without reads
+    /// or counters. A network filesystem that does not count its reads looks like a cache.
+    pub fn cached_share(&self, requested: Bytes) -> Option<f64> {
         let fetched = self.process?.storage_read.get() as f64;
-        (asked > Bytes::ZERO).then(|| (1.0 - fetched / asked.get() as f64).clamp(0.0, 1.0))
+        (requested > Bytes::ZERO).then(|| (1.0 - fetched / requested.get() as f64).clamp(0.0, 1.0))
     }
 
-    /// Reads and writes of the disk each second beyond the `own` ones, from whomever; zero when it did fewer, as
-    /// merging and caches make it.
+    /// Disk IOPS beyond `own` operations of this process; zero if the disk counted fewer because of merges and caches.
     pub fn others_iops(&self, own: u64) -> Option<f64> {
         let disk = self.disk?;
         let others = (disk.reads + disk.writes).saturating_sub(own);
@@ -145,19 +142,19 @@ fn disk(now: &Disk, then: &Disk, elapsed: Span) -> Option<DiskDelta> {
     })
 }
 
-/// One of reads and one of writes.
+/// Evaluates `of` for reads (0) and writes (1).
 fn each<T>(of: impl Fn(usize) -> T) -> [T; 2] {
     [of(0), of(1)]
 }
 
-/// The kernel keeps these milliseconds in 32 bits, which wrap after 50 days of them.
+/// Difference of a 32-bit millisecond counter of the kernel, which wraps after 50 days.
 const fn millis(now: u64, then: u64) -> u64 {
     if now >= then { now - then } else { (now as u32).wrapping_sub(then as u32) as u64 }
 }
 
 fn share(now: &Processors, then: &Processors, of: fn(&Processors) -> u64) -> Option<f64> {
     let total = now.total().saturating_sub(then.total());
-    // Waiting time may shrink: the kernel says so of itself.
+    // iowait may decrease (proc(5)).
     let part = of(now).saturating_sub(of(then));
     (total > 0).then(|| (part as f64 / total as f64).min(1.0))
 }
@@ -165,8 +162,8 @@ fn share(now: &Processors, then: &Processors, of: fn(&Processors) -> u64) -> Opt
 fn process(now: &Process, then: &Process) -> ProcessDelta {
     let bytes = |now: u64, then: u64| Bytes::new(now.saturating_sub(then));
     ProcessDelta {
-        asked_read: bytes(now.asked_read, then.asked_read),
-        asked_written: bytes(now.asked_written, then.asked_written),
+        syscall_read: bytes(now.syscall_read, then.syscall_read),
+        syscall_written: bytes(now.syscall_written, then.syscall_written),
         storage_read: bytes(now.storage_read, then.storage_read),
         storage_written: bytes(now.storage_written, then.storage_written),
     }

@@ -1,4 +1,4 @@
-//! Counters as fixture trees: two snapshots in, one difference out.
+//! Differences of two counter snapshots of fixture trees.
 
 use std::time::Duration;
 
@@ -42,13 +42,13 @@ fn two_snapshots_give_shares_and_counts() {
     assert!((disk.busy - 0.5).abs() < 1e-9 && (disk.in_flight - 0.016).abs() < 1e-9, "{disk:?}");
     assert_eq!((disk.merges, disk.spent), ([3, 4], [Span::from_millis(11), Span::from_millis(30)]));
     assert_eq!((delta.busy, delta.waiting, delta.stolen), (Some(0.5), Some(0.0), Some(0.4)));
-    assert_eq!(delta.process.unwrap().asked_written, Bytes::new(50));
+    assert_eq!(delta.process.unwrap().syscall_written, Bytes::new(50));
     assert_eq!(delta.cached_share(Bytes::new(8000)), Some(0.75));
     assert_eq!(delta.cached_share(Bytes::ZERO), None);
     assert_eq!(delta.others_iops(1050), Some(50.0));
     assert_eq!(delta.clock_changed, Some(("tsc".into(), "hpet".into())));
     assert_eq!(delta.frequency, Some(Frequency { before_khz: 3_000_000, after_khz: 2_400_000, ratio: 0.8 }));
-    assert_eq!(before.since(&after).disk, None, "a counter that went back is not a difference");
+    assert_eq!(before.since(&after).disk, None, "a decreasing counter has no difference");
 }
 
 #[test]

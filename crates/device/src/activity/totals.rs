@@ -1,6 +1,4 @@
-//! What a block device and the processors counted since the host started, in the types that runs are kept in.
-//!
-//! Knows nothing about differences, nor which device matters to whom.
+//! Counters of a block device and of the processors since boot, as the types of a run.
 
 use plimsoll_record::{DiskCounters, HostTime};
 use plimsoll_units::Span;
@@ -10,14 +8,14 @@ use super::delta::SECTOR_BYTES;
 use crate::disk::Block;
 use crate::host::Tree;
 
-/// What the block device of this name (`vda`, `nvme0n1p1`, `loop3`: as `/proc/diskstats` has it) has counted. None when there is
-/// no such device. Flushes are zero where the kernel counts none (before Linux 5.5); those of a partition are its whole disk's,
-/// as the kernel counts them there alone.
+/// Counters of the block device `name` as `/proc/diskstats` spells it (`vda`, `nvme0n1p1`, `loop3`). `None` without
+/// such a device. Flushes are zero before Linux 5.5. A partition has the flushes of its whole disk, because the kernel
+/// counts them only there.
 pub fn disk_counters(name: &str) -> Option<DiskCounters> {
     counters_in(&Tree::system(), name)
 }
 
-/// Processor time of the whole host since it started. None where the kernel does not say.
+/// Processor time of the whole host since boot. `None` without `/proc/stat`.
 pub fn host_time() -> Option<HostTime> {
     let processors = Processors::read(&Tree::system())?;
     Some(in_time(&processors, rustix::param::clock_ticks_per_second()))
@@ -29,7 +27,7 @@ fn counters_in(tree: &Tree, name: &str) -> Option<DiskCounters> {
     counters_of(&table, name, flushing.as_deref().unwrap_or(name))
 }
 
-/// The counters of `name`, with the flushes of `flushing`, out of the text of `/proc/diskstats`.
+/// Counters of `name`, with the flushes of the device `flushing`, from the text of `/proc/diskstats`.
 fn counters_of(table: &str, name: &str, flushing: &str) -> Option<DiskCounters> {
     let line_of = |name: &str| table.lines().find_map(|line| Disk::named(line, name));
     let disk = line_of(name)?;
@@ -74,7 +72,7 @@ mod tests {
 ";
 
     #[test]
-    fn a_disk_is_told_in_bytes_and_time() {
+    fn disk_counters_are_bytes_and_time() {
         let expected = DiskCounters {
             device: "sda".into(),
             reads: 100,
@@ -118,7 +116,7 @@ mod tests {
 
     #[test]
     fn this_host_has_processors() {
-        let time = host_time().expect("Linux says so everywhere");
+        let time = host_time().expect("/proc/stat exists on Linux");
         assert!(time.busy > Span::ZERO, "{time:?}");
     }
 }

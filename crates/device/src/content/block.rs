@@ -1,48 +1,48 @@
-//! A block that says what it is: a header, and data that follow from it.
+//! A self-describing block: a header, and data derived from it.
 //!
-//! Everything of a block follows from five figures, which stand in its header with a sum over them. So there is no sum
-//! over the data: they are compared with what they have to be, which says at which byte they are not. Knows nothing about
-//! which block is right.
+//! The content of a block is a function of five header fields, which a checksum protects. The data need no checksum:
+//! they are compared with the expected bytes, which locates the first wrong byte.
 
-/// What a header begins with.
+/// First bytes of a header.
 const MAGIC: [u8; 8] = *b"plimsoll";
 
-/// Bytes of a header: magic, seed, offset, length, generation, live bytes, 4 bytes of zeroes, sum. All little-endian.
+/// Header length in bytes: magic, seed, offset, length, generation, live bytes, 4 zero bytes, checksum. All
+/// little-endian.
 pub(super) const HEADER: usize = 48;
 
-/// Data begin random and end in zeroes again and again, each time after so many bytes: a sector, so that none looks like
-/// that of another version.
+/// Period of the data in bytes: each chunk begins random and ends in zeros. A sector, so that no sector equals that of
+/// another version.
 const CHUNK: usize = 512;
 
-/// What a block is.
+/// The parameters of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Which series of runs it belongs to.
+    /// Seed of the series of runs that wrote it.
     pub(super) seed: u64,
-    /// Where it belongs.
+    /// Byte offset of the block in the target.
     pub(super) offset: u64,
-    /// Its bytes, a multiple of 8, at least [`HEADER`].
+    /// Length in bytes: a multiple of 8, at least [`HEADER`].
     pub(super) length: u32,
-    /// Which write to this place it is, from 1 on.
+    /// Number of the write to this place, from 1.
     pub(super) generation: u32,
-    /// Bytes of each chunk of data that are random, a multiple of 8; the others are zeroes.
+    /// Random bytes of each chunk, a multiple of 8; the rest are zeros.
     pub(super) live: u32,
 }
 
-/// Random bytes of each chunk when a share `compressible` of the data, 0 to 1, is to compress away: a few at least.
+/// Random bytes per chunk so that the share `compressible` (0 to 1) compresses away; at least 8.
 pub(super) fn live(compressible: f64) -> u32 {
     let words = (CHUNK as f64 * (1.0 - compressible.clamp(0.0, 1.0)) / 8.0).round() as u32;
     8 * words.max(1)
 }
 
 impl Block {
-    /// The block that begins `bytes`, if its header is one of plimsoll's and undamaged.
+    /// Parses the block at the start of `bytes`; `None` if its header is foreign or damaged.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let block = Self::claimed(bytes)?;
         (bytes[..HEADER] == block.header()).then_some(block)
     }
 
-    /// What the header would say, damaged or not.
+    /// Parses the header without verification.
     pub(super) fn claimed(bytes: &[u8]) -> Option<Self> {
         let (header, _) = bytes.split_first_chunk::<HEADER>()?;
         let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
@@ -50,7 +50,7 @@ impl Block {
         Some(Self { seed: long(8), offset: long(16), length: word(24), generation: word(28), live: word(32) })
     }
 
-    /// Writes the whole block.
+    /// Writes header and data.
     pub(super) fn write(&self, bytes: &mut [u8]) {
         let key = self.key();
         bytes[..HEADER].copy_from_slice(&self.header());
@@ -65,7 +65,7 @@ impl Block {
         }
     }
 
-    /// True when `bytes` are this block, from the first to the last.
+    /// True if all of `bytes` equal this block.
     pub(super) fn matches(&self, bytes: &[u8]) -> bool {
         let key = self.key();
         bytes[..HEADER] == self.header()
@@ -94,14 +94,14 @@ impl Block {
         header
     }
 
-    /// One figure of all of them: the header's sum, and where its data begin in the random sequence.
+    /// Hash of all fields: the header's checksum, and the key of the random data.
     fn key(&self) -> u64 {
         let sizes = u64::from(self.length) | u64::from(self.live) << 32;
         [self.seed, self.offset, sizes, self.generation.into()].into_iter().fold(0, |key, figure| mixed(key ^ figure))
     }
 }
 
-/// Word `index` of the sequence of `key`: the generator `wyrand` (Wang Yi, 2019), entered at any place.
+/// Word `index` of the random sequence of `key`: the generator `wyrand` (Wang Yi, 2019) with random access.
 #[inline]
 pub(super) fn random(key: u64, index: u64) -> u64 {
     let at = key.wrapping_add(index.wrapping_mul(0xa076_1d64_78bd_642f));
@@ -109,7 +109,7 @@ pub(super) fn random(key: u64, index: u64) -> u64 {
     (wide >> 64) as u64 ^ wide as u64
 }
 
-/// A figure that depends on every bit of `x`: the last step of `SplitMix64` (Steele, Lea and Flood, 2014).
+/// Mixes all bits of `x`: the finaliser of `SplitMix64` (Steele, Lea and Flood, 2014).
 pub(super) const fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_what_its_header_says() {
+    fn block_matches_only_its_own_header() {
         check(64, 0.0);
         check(512, 0.0);
         check(520, 0.0);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_shows_its_damage() {
+    fn damaged_header_is_detected() {
         let block = Block { seed: 1, offset: 0, length: 512, generation: 1, live: 512 };
         let mut bytes = vec![0; 512];
         block.write(&mut bytes);

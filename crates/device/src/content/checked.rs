@@ -1,7 +1,7 @@
-//! Blocks that say what they are, and the memory of what was written where: reads that bring anything else are mismatches.
+//! Verification of self-describing blocks against a memory of past writes: unexpected data are mismatches.
 //!
-//! Knows nothing about engines and files. Without a memory, as in a process that begins after the writes, any block is right
-//! that is of this place and of the same seed.
+//! Independent of engines and files. Without memory, as in a process that starts after the writes, any block with the
+//! right offset and seed is accepted.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,36 +16,36 @@ use super::generations::{Generations, SCRAP, UNKNOWN};
 use super::judge::{Verdict, judge};
 use super::mismatch::{Collected, Mismatch, Mismatches};
 
-/// What a read is that finds no block where nothing is known to have been written.
+/// Treatment of a place without a valid block whose history is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blank {
-    /// Nothing to be checked: the place was not written yet.
+    /// Not checked: the place may be unwritten.
     PassedOver,
-    /// A mismatch: all places were written.
+    /// A mismatch: every place was written.
     Mismatch,
 }
 
-/// How data are checked.
+/// Parameters of verification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checking {
-    /// Tells these blocks from those of other runs.
+    /// Distinguishes these blocks from those of other runs.
     pub seed: u64,
-    /// Each block has so many bytes: a multiple of 8, from 64 up to 1 GiB. Only reads of whole blocks are checked.
+    /// Block length: a multiple of 8 bytes, from 64 bytes to 1 GiB. Only reads of whole blocks are verified.
     pub interval: Bytes,
-    /// What is remembered: blocks lie one behind the other from its beginning on. What is outside is not checked.
+    /// The verified range, divided into consecutive blocks. Data outside it are not verified.
     pub region: Region,
     /// Share of the data that compresses away, 0 to 1.
     pub compressible: f64,
-    /// What blank places are.
+    /// Treatment of blank places.
     pub blank: Blank,
 }
 
-/// It cannot be checked like that.
+/// An invalid block length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("blocks of {0} bytes cannot be checked: choose a multiple of 8 from 64 bytes to 1 GiB")]
 pub struct BadInterval(pub u64);
 
-/// Contents that are checked. Several loops may share one.
+/// Content that verifies reads. Several loops may share it.
 #[derive(Debug)]
 pub struct Checked {
     pub(super) how: Checking,
@@ -56,10 +56,10 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Nothing is known of what is there. The memory has 4 bytes for each block of the region.
+    /// Starts without knowledge of the present data. The memory takes 4 bytes per block of the region.
     ///
     /// # Errors
-    /// The interval is not one of those that can be.
+    /// The interval is not a multiple of 8 bytes from 64 bytes to 1 GiB.
     pub fn new(how: &Checking) -> Result<Self, BadInterval> {
         valid(how.interval)?;
         let places = (how.region.length.get() / how.interval.get()) as usize;
@@ -76,18 +76,17 @@ impl Checked {
         }
     }
 
-    /// What was wrong so far.
+    /// Mismatches so far.
     pub fn mismatches(&self) -> Mismatches {
         self.mismatches.so_far()
     }
 
-    /// Blocks that were read and compared.
+    /// Number of blocks that were read and compared.
     pub fn compared(&self) -> u64 {
         self.compared.load(Ordering::Relaxed)
     }
 
-    /// Blocks that were read and could not be compared, because nothing is known of them or parts of them were written
-    /// alone.
+    /// Number of blocks that were read but not compared, because they are unknown or were partly overwritten.
     pub fn passed_over(&self) -> u64 {
         self.passed_over.load(Ordering::Relaxed)
     }
@@ -106,8 +105,8 @@ impl Checked {
         }
     }
 
-    /// The parts of an operation, one for each block that it touches: the block's place, the part's bytes in the operation, and
-    /// whether that is all of the block. Only what lies in the region.
+    /// Splits an operation at block boundaries: index of each block, range of its bytes in the operation, and whether
+    /// the block is complete. Omits bytes outside of the region.
     fn parts(&self, op: &Op) -> impl Iterator<Item = (usize, Range<usize>, bool)> + use<> {
         let Region { start, length } = self.how.region;
         let interval = self.how.interval.get();
@@ -123,18 +122,18 @@ impl Checked {
         })
     }
 
-    /// Judges one block that was read, counts it, and returns the version that it is.
+    /// Verifies and counts a block that was read; returns its version.
     fn check(&self, place: usize, ticket: u64, bytes: &[u8]) -> Result<Option<u32>, ()> {
         let permitted = self.memory().permitted(place, ticket);
         let block = self.block(place, permitted.newest);
         let verdict = if permitted.contains(SCRAP) { None } else { Some(judge(bytes, &block, &permitted)) };
-        let (what, found) = match verdict {
+        let (kind, found) = match verdict {
             Some(Verdict::Right(found)) => {
                 self.compared.fetch_add(1, Ordering::Relaxed);
                 return Ok(found);
             }
-            Some(Verdict::Wrong(what, found)) => (what, found),
-            Some(Verdict::Blank(what)) if self.how.blank == Blank::Mismatch => (what, None),
+            Some(Verdict::Wrong(kind, found)) => (kind, found),
+            Some(Verdict::Blank(kind)) if self.how.blank == Blank::Mismatch => (kind, None),
             Some(Verdict::Blank(_)) | None => {
                 self.passed_over.fetch_add(1, Ordering::Relaxed);
                 return Ok(None);
@@ -142,12 +141,12 @@ impl Checked {
         };
         self.compared.fetch_add(1, Ordering::Relaxed);
         let expected = (permitted.newest != UNKNOWN).then_some(permitted.newest);
-        self.mismatches.add(Mismatch { offset: block.offset, length: block.length, what, expected, found });
+        self.mismatches.add(Mismatch { offset: block.offset, length: block.length, kind, expected, found });
         Err(())
     }
 }
 
-/// Refuses what is no interval.
+/// Rejects invalid block lengths.
 pub(super) fn valid(interval: Bytes) -> Result<(), BadInterval> {
     let bytes = interval.get();
     let fits = bytes.is_multiple_of(8) && (64..=1 << 30).contains(&bytes) && bytes >= HEADER as u64;
@@ -176,31 +175,31 @@ impl Content for Checked {
         true
     }
 
-    fn asked(&self, op: &Op) -> u64 {
+    fn begin_read(&self, op: &Op) -> u64 {
         let mut memory = self.memory();
         let ticket = memory.tick();
         self.parts(op).filter(|(.., whole)| *whole).for_each(|(place, ..)| memory.read(place, ticket));
         ticket
     }
 
-    fn ended(&self, op: &Op, ticket: u64, bytes: &[u8], outcome: Outcome) -> Outcome {
-        let mut said = outcome;
+    fn complete(&self, op: &Op, ticket: u64, bytes: &[u8], outcome: Outcome) -> Outcome {
+        let mut counted = outcome;
         for (place, part, whole) in self.parts(op) {
             if op.kind.writes() {
                 self.memory().written(place, ticket, outcome == Outcome::Done);
             } else if whole {
                 let seen = if outcome == Outcome::Done { self.check(place, ticket, &bytes[part]) } else { Ok(None) };
                 if seen.is_err() {
-                    said = Outcome::Failed(libc::EILSEQ);
+                    counted = Outcome::Failed(libc::EILSEQ);
                 }
                 self.memory().seen(place, ticket, seen.unwrap_or(None));
             }
         }
-        said
+        counted
     }
 }
 
-/// Random bytes where no whole block fits.
+/// Fills bytes that belong to no complete block with random data.
 fn scrap(bytes: &mut [u8], ticket: u64) {
     for (index, part) in bytes.chunks_mut(8).enumerate() {
         part.copy_from_slice(&random(mixed(ticket), index as u64).to_le_bytes()[..part.len()]);

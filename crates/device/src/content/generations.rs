@@ -1,35 +1,35 @@
-//! Which writes a place may hold: what was acknowledged, and what is under way.
+//! Versions that a place may hold: acknowledged writes and writes in flight.
 //!
-//! A write may be read from its beginning on. It may not be read any more by a read that begins after another write has
-//! ended which began after its own end. What overlaps has no order: either may be there, or parts of both. Knows nothing
-//! about bytes, and counts its own time: one tick for each thing that it is told.
+//! A write is visible from its submission on. It becomes invisible to reads that begin after the completion of another
+//! write that began after its own completion. Overlapping writes have no order: either version or a mixture is valid.
+//! Time is a counter of events.
 
 use std::collections::BTreeMap;
 
-/// Nothing is known of a place: any valid block may be there.
+/// History unknown: any valid block is accepted.
 pub(super) const UNKNOWN: u32 = 0;
 
-/// A part of a place was written alone: anything may be there, valid or not.
+/// Partly overwritten: any data are accepted.
 pub(super) const SCRAP: u32 = u32::MAX;
 
-/// Still under way, or still there.
+/// Not ended, or not superseded.
 const NOT_YET: u64 = u64::MAX;
 
-/// One write of a place.
+/// A write of a place.
 #[derive(Clone, Copy, Debug)]
 struct Version {
     generation: u32,
     begun: u64,
     ended: u64,
-    /// When a later write had taken its place for sure.
+    /// Time at which a later write had certainly replaced it.
     superseded: u64,
 }
 
-/// A place at which something is under way, or that may hold several versions.
+/// A place with operations in flight, or with several possible versions.
 #[derive(Debug, Default)]
 struct Busy {
     versions: Vec<Version>,
-    /// Tickets of reads under way.
+    /// Tickets of reads in flight.
     readers: Vec<u64>,
 }
 
@@ -39,13 +39,13 @@ impl Busy {
         Self { versions: vec![version], readers: Vec::new() }
     }
 
-    /// Forgets the versions that no read under way may see.
+    /// Drops versions that are invisible to all reads in flight.
     fn tidy(&mut self) {
         let oldest = self.readers.iter().copied().min().unwrap_or(NOT_YET);
         self.versions.retain(|version| version.superseded == NOT_YET || version.superseded > oldest);
     }
 
-    /// The one version, when nothing is under way.
+    /// The version, if it is the only possible one and the place is idle.
     fn quiet(&self) -> Option<u32> {
         match (&self.versions[..], &self.readers[..]) {
             ([only], []) if only.ended != NOT_YET => Some(only.generation),
@@ -54,33 +54,33 @@ impl Busy {
     }
 }
 
-/// Versions that a read may bring.
+/// Versions that a read may return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Permitted {
-    /// The latest.
+    /// The latest version.
     pub(super) newest: u32,
-    /// All others.
+    /// Other valid versions.
     pub(super) others: Vec<u32>,
 }
 
 impl Permitted {
-    /// One version and no other.
+    /// Exactly this version.
     pub(super) const fn only(generation: u32) -> Self {
         Self { newest: generation, others: Vec::new() }
     }
 
-    /// True when this version is one of them.
+    /// True if `generation` is permitted.
     pub(super) fn contains(&self, generation: u32) -> bool {
         self.newest == generation || self.others.contains(&generation)
     }
 
-    /// All of them, the latest first.
+    /// All versions, the latest first.
     pub(super) fn all(&self) -> impl Iterator<Item = u32> + Clone {
         std::iter::once(self.newest).chain(self.others.iter().copied())
     }
 }
 
-/// What is remembered of some places: 4 bytes each, and more where something is under way.
+/// Memory of a range of places: 4 bytes each, more for those with operations in flight.
 #[derive(Debug, Default)]
 pub(super) struct Generations {
     settled: Vec<u32>,
@@ -89,12 +89,12 @@ pub(super) struct Generations {
 }
 
 impl Generations {
-    /// Remembers these.
+    /// A memory with these versions.
     pub(super) const fn of(settled: Vec<u32>) -> Self {
         Self { settled, busy: BTreeMap::new(), time: 0 }
     }
 
-    /// A moment of its own, which also names the operation that begins in it.
+    /// Advances time; the new time is also the ticket of the operation that begins at it.
     pub(super) const fn tick(&mut self) -> u64 {
         self.time += 1;
         self.time
@@ -105,7 +105,7 @@ impl Generations {
         self.busy.entry(place).or_insert_with(|| Busy::settled(settled))
     }
 
-    /// A write of a place begins; all of it, or a part alone. Returns its generation.
+    /// Begins a write of the whole place or of a part. Returns its generation.
     pub(super) fn write(&mut self, place: usize, ticket: u64, whole: bool) -> u32 {
         let busy = self.busy(place);
         let known = busy.versions.iter().map(|version| version.generation).filter(|generation| *generation != SCRAP);
@@ -115,14 +115,14 @@ impl Generations {
         generation
     }
 
-    /// A write ended. One that failed may have left its data all the same, or a part of them.
+    /// Completes a write. A failed write may still have stored its data, or part of them.
     pub(super) fn written(&mut self, place: usize, ticket: u64, done: bool) {
         let now = self.tick();
         let Some(busy) = self.busy.get_mut(&place) else { return };
         let own = |version: &Version| version.begun == ticket && version.ended == NOT_YET;
         let Some(index) = busy.versions.iter().position(own) else { return };
         busy.versions[index].ended = now;
-        // A part covers nothing that was there.
+        // A partial write does not supersede earlier versions.
         if done && busy.versions[index].generation != SCRAP {
             for version in busy.versions.iter_mut().filter(|version| version.ended < ticket) {
                 version.superseded = version.superseded.min(now);
@@ -136,7 +136,7 @@ impl Generations {
         self.busy(place).readers.push(ticket);
     }
 
-    /// What the read may bring.
+    /// Versions that the read may return.
     pub(super) fn permitted(&self, place: usize, ticket: u64) -> Permitted {
         let Some(busy) = self.busy.get(&place) else { return Permitted::only(self.settled[place]) };
         let seen = busy.versions.iter().filter(|version| version.superseded > ticket).map(|version| version.generation);
@@ -144,7 +144,7 @@ impl Generations {
         Permitted { newest, others: seen.filter(|generation| *generation != newest).collect() }
     }
 
-    /// A read ended. Where nothing was known of the place, it is known now what was `found`.
+    /// Completes a read. If the history of the place was unknown, records the version `found`.
     pub(super) fn seen(&mut self, place: usize, ticket: u64, found: Option<u32>) {
         let Some(busy) = self.busy.get_mut(&place) else { return };
         if let Some(index) = busy.readers.iter().position(|reader| *reader == ticket) {
@@ -167,7 +167,7 @@ impl Generations {
         }
     }
 
-    /// What is known of each place, in their order; of one where something is under way, nothing.
+    /// Known version of each place in order; [`SCRAP`] for places with operations in flight.
     pub(super) fn known(&self) -> impl Iterator<Item = u32> {
         let known = |(place, generation): (usize, &u32)| match self.busy.get(&place) {
             Some(busy) => busy.quiet().unwrap_or(SCRAP),
@@ -195,15 +195,15 @@ mod tests {
             (ticket, self.write(PLACE, ticket, true))
         }
 
-        fn look(&mut self) -> u64 {
+        fn begin_read(&mut self) -> u64 {
             let ticket = self.tick();
             self.read(PLACE, ticket);
             ticket
         }
 
-        /// What a read may bring that begins now.
+        /// Versions permitted to a read that begins now.
         fn now(&mut self) -> Vec<u32> {
-            let ticket = self.look();
+            let ticket = self.begin_read();
             let permitted = self.permitted(PLACE, ticket);
             self.seen(PLACE, ticket, None);
             permitted.all().collect()
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_one_after_the_other_leave_the_last() {
+    fn sequential_writes_leave_the_last() {
         let mut memory = memory();
         assert_eq!(memory.now(), [UNKNOWN]);
         for generation in 1..=3 {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_that_overlap_may_both_be_there() {
+    fn overlapping_writes_are_both_permitted() {
         let mut memory = memory();
         let (first, _) = memory.begin();
         let (second, _) = memory.begin();
@@ -240,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn a_read_may_bring_what_was_there_when_it_began() {
+    fn read_may_return_version_at_its_start() {
         let mut memory = memory();
         let (first, _) = memory.begin();
         memory.written(PLACE, first, true);
-        let early = memory.look();
+        let early = memory.begin_read();
         let (second, _) = memory.begin();
         memory.written(PLACE, second, true);
         assert_eq!(memory.now(), [2]);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_failed_may_be_there() {
+    fn failed_write_is_permitted() {
         let mut memory = memory();
         let (first, _) = memory.begin();
         memory.written(PLACE, first, true);
@@ -268,9 +268,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_known() {
+    fn read_records_unknown_version() {
         let mut memory = memory();
-        let ticket = memory.look();
+        let ticket = memory.begin_read();
         memory.seen(PLACE, ticket, Some(7));
         assert_eq!(memory.now(), [7]);
         let (ticket, generation) = memory.begin();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_spoils_the_whole() {
+    fn partial_write_permits_any_data() {
         let mut memory = memory();
         let part = memory.tick();
         memory.write(PLACE, part, false);
@@ -290,17 +290,17 @@ mod tests {
         assert_eq!(memory.now(), [1]);
     }
 
-    /// A place whose bytes change at some moment of each write and are taken at some moment of each read.
+    /// Simulates a place: each write takes effect, and each read samples, at a random time while in flight.
     #[test]
-    fn what_is_really_there_is_permitted_and_what_was_lost_is_not() {
+    fn visible_versions_are_permitted_and_lost_are_not() {
         for seed in 0..300 {
             let mut rng = Rng::with_seed(seed);
             let mut memory = memory();
             let mut there = UNKNOWN;
-            // Under way: ticket, generation, whether it has its effect already.
+            // In flight: ticket, generation, whether it took effect.
             let mut writes: Vec<(u64, u32, bool)> = Vec::new();
             let mut reads: Vec<(u64, Option<u32>)> = Vec::new();
-            // Ends of writes by generation, to know what is lost for sure.
+            // Generation, begin and end of completed writes.
             let mut spans: Vec<(u32, u64, u64)> = Vec::new();
             for _ in 0..200 {
                 match rng.u8(..6) {
@@ -308,7 +308,7 @@ mod tests {
                         let (ticket, generation) = memory.begin();
                         writes.push((ticket, generation, false));
                     }
-                    1 if reads.len() < 4 => reads.push((memory.look(), None)),
+                    1 if reads.len() < 4 => reads.push((memory.begin_read(), None)),
                     2 if !writes.is_empty() => {
                         let chosen = rng.usize(..writes.len());
                         let write = &mut writes[chosen];
@@ -338,7 +338,7 @@ mod tests {
                                 spans.iter().any(|later| later.1 > end && later.2 < ticket)
                             };
                             assert_eq!(permitted.all().find(lost), None, "seed {seed}: {permitted:?}");
-                            // As in a run: what nothing was known of is learned by the first look.
+                            // As in a run, the first read of an unknown place records its version.
                             memory.seen(PLACE, ticket, seen.filter(|seen| *seen != UNKNOWN));
                         }
                     }

@@ -1,38 +1,37 @@
-//! A pattern of bytes that repeats, in which the place of a block may stand.
-//!
-//! Knows nothing about how a pattern is written down.
+//! A repeating byte pattern that may contain the offset of the block.
 
 use plimsoll_load::Outcome;
 use plimsoll_units::{Kind, Op};
 
 use super::Content;
-use super::mismatch::{Collected, Mismatch, Mismatches, What};
+use super::mismatch::{Collected, Mismatch, MismatchKind, Mismatches};
 
-/// Where a pattern begins anew.
+/// Position at which the pattern restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// At the first byte of each operation: reads can be checked that are as long as the writes, and begin where they do.
+    /// At the first byte of each operation. Reads can only be verified if they have the offset and length of the
+    /// writes.
     Operation,
-    /// At each multiple of so many bytes from the start of the target, at least 1.
+    /// At each multiple of this number of bytes (at least 1) from the start of the target.
     Every(u64),
-    /// Only at the start of the target.
+    /// Never: it runs from the start of the target.
     Never,
 }
 
-/// Whether reads are compared with the pattern.
+/// Whether reads are verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// They are.
+    /// Compare reads with the pattern.
     Reads,
-    /// They are not.
+    /// Do not verify.
     Nothing,
 }
 
-/// Bytes that repeat.
+/// A repeating byte pattern.
 #[derive(Debug)]
 pub struct Pattern {
     bytes: Vec<u8>,
-    /// Where in the pattern the offset stands, 8 bytes each.
+    /// Positions of 8-byte offsets in the pattern.
     offsets: Vec<usize>,
     restart: Restart,
     compare: Compare,
@@ -40,20 +39,20 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// `bytes` again and again; a zero byte for none. At each of `offsets`, which are places in `bytes`, 8 of them are
-    /// replaced by the offset at which the pattern began anew, little-endian; what does not fit is left out.
+    /// Repeats `bytes`; a zero byte if empty. At each position in `offsets`, 8 bytes are replaced by the offset of the
+    /// last restart, little-endian, cut at the end of the pattern.
     pub fn new(bytes: &[u8], offsets: &[usize], restart: Restart, compare: Compare) -> Self {
         let bytes = if bytes.is_empty() { vec![0] } else { bytes.to_vec() };
         let offsets = offsets.iter().copied().filter(|at| *at < bytes.len()).collect();
         Self { bytes, offsets, restart, compare, mismatches: Collected::default() }
     }
 
-    /// What was wrong so far: each operation that brought something else.
+    /// Mismatches so far, counted per operation.
     pub fn mismatches(&self) -> Mismatches {
         self.mismatches.so_far()
     }
 
-    /// One turn of the pattern that began anew at `begin`.
+    /// The pattern for a restart at `begin`.
     fn turn(&self, begin: u64) -> Vec<u8> {
         let mut turn = self.bytes.clone();
         for at in &self.offsets {
@@ -64,8 +63,8 @@ impl Pattern {
         turn
     }
 
-    /// Shows `each` the parts of an operation of `length` bytes, and what has to be there: its place in the operation, the
-    /// pattern, and the byte of the pattern that comes first.
+    /// Calls `each` for the parts of an operation of `length` bytes: range in the operation, pattern, and index of its
+    /// first byte.
     fn parts(&self, op: &Op, length: usize, mut each: impl FnMut(std::ops::Range<usize>, &[u8], usize)) {
         let mut start = 0;
         while start < length {
@@ -100,7 +99,7 @@ impl Content for Pattern {
         self.compare == Compare::Reads
     }
 
-    fn ended(&self, op: &Op, _: u64, bytes: &[u8], outcome: Outcome) -> Outcome {
+    fn complete(&self, op: &Op, _: u64, bytes: &[u8], outcome: Outcome) -> Outcome {
         if op.kind != Kind::Read || outcome != Outcome::Done {
             return outcome;
         }
@@ -115,19 +114,19 @@ impl Content for Pattern {
         });
         let Some(at) = at else { return outcome };
         let zeroes = bytes.iter().all(|byte| *byte == 0);
-        let what = if zeroes { What::NeverWritten } else { What::Rot { at, bytes: wrong } };
-        self.mismatches.add(Mismatch { offset: op.offset, length: op.length, what, expected: None, found: None });
+        let kind = if zeroes { MismatchKind::NeverWritten } else { MismatchKind::Rot { at, bytes: wrong } };
+        self.mismatches.add(Mismatch { offset: op.offset, length: op.length, kind, expected: None, found: None });
         Outcome::Failed(libc::EILSEQ)
     }
 }
 
-/// Fills `bytes` with a pattern whose byte `first` comes first.
+/// Fills `bytes` with the pattern, starting at its byte `first`.
 fn repeat(bytes: &mut [u8], pattern: &[u8], first: usize) {
     let Some(head) = bytes.len().min(pattern.len()).checked_sub(1) else { return };
     for (place, byte) in bytes[..=head].iter_mut().zip(pattern.iter().cycle().skip(first)) {
         *place = *byte;
     }
-    // What is there already is doubled: as fast as memory is.
+    // Doubles the filled part: runs at memory speed.
     let mut done = head + 1;
     while done < bytes.len() {
         let more = done.min(bytes.len() - done);
@@ -147,14 +146,14 @@ mod tests {
         content.fill(&op, 1, &mut bytes);
         assert_eq!(bytes, expected, "{pattern:?}, {restart:?}, {op:?}");
         let read = Op { kind: Kind::Read, ..op };
-        assert_eq!(content.ended(&read, 0, &bytes, Outcome::Done), Outcome::Done);
+        assert_eq!(content.complete(&read, 0, &bytes, Outcome::Done), Outcome::Done);
         for at in 0..bytes.len() {
             bytes[at] ^= 1;
-            assert_eq!(content.ended(&read, 0, &bytes, Outcome::Done), Outcome::Failed(libc::EILSEQ));
-            let what = content.mismatches().first.last().map(|mismatch| mismatch.what);
+            assert_eq!(content.complete(&read, 0, &bytes, Outcome::Done), Outcome::Failed(libc::EILSEQ));
+            let kind = content.mismatches().first.last().map(|mismatch| mismatch.kind);
             let zeroes = bytes.iter().all(|byte| *byte == 0);
-            let rot = What::Rot { at: at as u32, bytes: 1 };
-            assert_eq!(what, Some(if zeroes { What::NeverWritten } else { rot }));
+            let rot = MismatchKind::Rot { at: at as u32, bytes: 1 };
+            assert_eq!(kind, Some(if zeroes { MismatchKind::NeverWritten } else { rot }));
             bytes[at] ^= 1;
         }
         assert_eq!(content.mismatches().total, bytes.len() as u64);
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_offset_stands_in_it() {
+    fn pattern_contains_the_offset() {
         let pattern = b"xy\0\0\0\0\0\0\0\0z";
         let here = b"xy\x80\x02\0\0\0\0\0\0zxy\x80\x02\0";
         check(pattern, &[2], Restart::Operation, (640, 16), here);

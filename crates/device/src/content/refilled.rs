@@ -1,6 +1,4 @@
-//! Random data that are made anew for each write: nothing of them was written before.
-//!
-//! Knows nothing about what becomes of them: they are not checked.
+//! Random data, newly generated for each write and not verified.
 
 use fastrand::Rng;
 use plimsoll_units::Op;
@@ -8,26 +6,26 @@ use plimsoll_units::Op;
 use super::Content;
 use super::block::mixed;
 
-/// Writes that repeat an earlier one repeat one of so many, so that whoever deduplicates has to look for them.
+/// Number of distinct buffers of repeated writes, so that deduplication finds duplicates across a range.
 const REPEATED: u64 = 64;
 
 /// Random data for each write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refilled {
-    /// What determines them, together with the number of the write.
+    /// Seed of the data, combined with the number of the write.
     pub seed: u64,
     /// Share of them that compresses away, 0 to 1.
     pub compressible: f64,
-    /// Each stretch of so many bytes begins random and ends in zeroes, at least 1.
+    /// Period in bytes, at least 1: each chunk begins random and ends in zeros.
     pub chunk: usize,
-    /// Share of the writes that repeat an earlier one, 0 to 1.
+    /// Share of writes that repeat an earlier write, 0 to 1.
     pub repeated: f64,
 }
 
 impl Content for Refilled {
     fn fill(&self, _: &Op, number: u64, bytes: &mut [u8]) -> u64 {
         let drawn = mixed(self.seed ^ mixed(number));
-        // 53 bits make a float from 0 up to, but not including, 1.
+        // 53 bits make a float in [0, 1).
         let repeats = ((drawn >> 11) as f64 / (1_u64 << 53) as f64) < self.repeated;
         let mut rng = Rng::with_seed(if repeats { self.seed ^ (drawn % REPEATED) } else { drawn });
         for chunk in bytes.chunks_mut(self.chunk.max(1)) {
@@ -47,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    /// Different buffers among 1,000, and the share of zeroes in them.
+    /// Counts distinct buffers among 1,000, and the share of zeros.
     fn check(refilled: Refilled, different: std::ops::RangeInclusive<usize>, zeroes: f64) {
         let op = Op { offset: 0, length: 4096, kind: Kind::Write, stream: 0 };
         let mut seen = BTreeSet::new();
@@ -64,12 +62,12 @@ mod tests {
     }
 
     #[test]
-    fn writes_differ_as_far_as_they_should() {
+    fn repetition_and_compressibility_match() {
         let plain = Refilled { seed: 1, compressible: 0.0, chunk: 512, repeated: 0.0 };
         check(plain, 1000..=1000, 0.0);
         check(Refilled { compressible: 0.75, ..plain }, 1000..=1000, 0.75);
         check(Refilled { compressible: 0.5, chunk: 4096, ..plain }, 1000..=1000, 0.5);
-        // Half of them are among 64.
+        // Half of the writes use 64 buffers.
         check(Refilled { repeated: 0.5, ..plain }, 500..=620, 0.0);
         check(Refilled { repeated: 1.0, ..plain }, 40..=64, 0.0);
         check(Refilled { compressible: 1.0, ..plain }, 1..=1, 1.0);

@@ -1,7 +1,7 @@
-//! An engine's side of contents: fills the buffers, numbers the writes, and remembers what is under way where reads
-//! are checked.
+//! An engine's access to contents: fills buffers, numbers writes, and tracks operations in flight if reads are
+//! verified.
 //!
-//! Stamping needs no call through a table: what a write costs there is the marks in its pages.
+//! Stamping avoids dynamic dispatch: its only cost is the marks in the pages.
 
 use plimsoll_load::Outcome;
 use plimsoll_units::{Kind, Op, Slot};
@@ -9,45 +9,45 @@ use plimsoll_units::{Kind, Op, Slot};
 use super::Contents;
 use crate::buffers::{fill, stamp};
 
-/// Fills the buffers of one engine, or of one of its workers.
+/// Fills the buffers of an engine or of a worker.
 #[derive(Debug)]
 pub(crate) struct Scribe {
     contents: Contents,
     seed: u64,
-    /// Writes so far, from the seed on.
+    /// Number of the last write, starting at the seed.
     number: u64,
-    /// What each slot is doing and its ticket; nothing where reads are not checked.
-    asked: Vec<(Op, u64)>,
+    /// Operation and ticket of each slot; empty without verification.
+    in_flight: Vec<(Op, u64)>,
 }
 
 impl Scribe {
-    /// For `slots` operations at once.
+    /// A scribe for `slots` concurrent operations.
     pub(crate) fn new(contents: &Contents, seed: u64, slots: u32) -> Self {
         let follows = matches!(contents, Contents::Made(content) if content.checks());
         let idle = (Op { offset: 0, length: 0, kind: Kind::Flush, stream: 0 }, 0);
-        let asked = vec![idle; if follows { slots as usize } else { 0 }];
-        Self { contents: contents.clone(), seed, number: seed, asked }
+        let in_flight = vec![idle; if follows { slots as usize } else { 0 }];
+        Self { contents: contents.clone(), seed, number: seed, in_flight }
     }
 
-    /// The same, counting the writes from another number on.
+    /// Starts the numbers of writes at `number`.
     pub(crate) fn counting_from(self, number: u64) -> Self {
         Self { number, ..self }
     }
 
-    /// Reads are checked: [`Scribe::begin`] and [`Scribe::end`] do something.
+    /// True if reads are verified, so that [`Scribe::begin`] and [`Scribe::end`] have an effect.
     #[inline]
     pub(crate) fn follows(&self) -> bool {
-        !self.asked.is_empty()
+        !self.in_flight.is_empty()
     }
 
-    /// Fills the whole buffer for writes, once.
+    /// Initialises the whole write buffer.
     pub(crate) fn prepare(&self, buffer: &mut [u8]) {
         if let Contents::Stamped { compressible } = self.contents {
             fill(buffer, compressible, self.seed);
         }
     }
 
-    /// Fills the buffer of a write that is handed over next.
+    /// Fills the buffer of a write before its submission.
     #[inline]
     pub(crate) fn write(&mut self, slot: Slot, op: &Op, bytes: &mut [u8]) {
         self.number = self.number.wrapping_add(1);
@@ -58,7 +58,7 @@ impl Scribe {
         }
     }
 
-    /// A read, a flush or a trim is handed over next.
+    /// Registers a read, flush or trim before its submission.
     #[inline]
     pub(crate) fn begin(&mut self, slot: Slot, op: &Op) {
         if self.follows() {
@@ -66,38 +66,38 @@ impl Scribe {
         }
     }
 
-    /// The slot's operation ended. `read` gives the first bytes of its buffer, as many as were asked for.
+    /// Registers the completion of the slot's operation. `read` returns the first bytes of its buffer.
     #[inline]
     pub(crate) fn end<'a>(&self, slot: Slot, outcome: Outcome, read: impl FnOnce(usize) -> &'a [u8]) -> Outcome {
         if self.follows() { self.judge(slot, outcome, read) } else { outcome }
     }
 
-    // What calls through a table is kept out of the way of what does not.
+    // Dynamic dispatch is kept out of the hot path.
 
     #[cold]
     fn make(&mut self, slot: Slot, op: &Op, bytes: &mut [u8]) {
         let Contents::Made(content) = &self.contents else { return };
         let ticket = content.fill(op, self.number, bytes);
-        if let Some(asked) = self.asked.get_mut(slot.index()) {
-            *asked = (*op, ticket);
+        if let Some(in_flight) = self.in_flight.get_mut(slot.index()) {
+            *in_flight = (*op, ticket);
         }
     }
 
     #[cold]
     fn note(&mut self, slot: Slot, op: &Op) {
         let Contents::Made(content) = &self.contents else { return };
-        let ticket = if op.kind == Kind::Read { content.asked(op) } else { 0 };
-        self.asked[slot.index()] = (*op, ticket);
+        let ticket = if op.kind == Kind::Read { content.begin_read(op) } else { 0 };
+        self.in_flight[slot.index()] = (*op, ticket);
     }
 
     #[cold]
     fn judge<'a>(&self, slot: Slot, outcome: Outcome, read: impl FnOnce(usize) -> &'a [u8]) -> Outcome {
         let Contents::Made(content) = &self.contents else { return outcome };
-        let (op, ticket) = &self.asked[slot.index()];
+        let (op, ticket) = &self.in_flight[slot.index()];
         match op.kind {
             Kind::Flush | Kind::Trim => outcome,
-            Kind::Read => content.ended(op, *ticket, read(op.length as usize), outcome),
-            Kind::Write | Kind::DurableWrite => content.ended(op, *ticket, &[], outcome),
+            Kind::Read => content.complete(op, *ticket, read(op.length as usize), outcome),
+            Kind::Write | Kind::DurableWrite => content.complete(op, *ticket, &[], outcome),
         }
     }
 }

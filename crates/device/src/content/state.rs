@@ -1,7 +1,7 @@
-//! The memory of what was written, kept between two processes.
+//! The memory of past writes as a file, for verification by a later process.
 //!
-//! Little-endian: a magic of 8 bytes; seed, interval, the region's start and length, and the share that compresses away as
-//! the bits of a float, 8 bytes each; 4 bytes for each block; a sum of 8 bytes. Knows nothing about what is checked.
+//! Little-endian: 8 bytes magic; seed, interval, start and length of the region, and the compressible share as float
+//! bits, 8 bytes each; 4 bytes per block; 8 bytes checksum.
 
 use std::io::{self, Read, Write};
 
@@ -14,20 +14,20 @@ use super::generations::Generations;
 
 const MAGIC: [u8; 8] = *b"plimgen1";
 
-/// Blocks that are read or written at a time.
+/// Blocks per read or write.
 const BLOCKS: usize = 16_384;
 
-/// A memory that cannot be gone on with.
+/// The memory of past writes cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum BadState {
-    /// It is no memory of plimsoll's, or of another version.
-    #[error("this is no memory of checked data: name the file that an earlier run kept")]
+    /// Not such a file, or another version.
+    #[error("not a record of verified data: name the file that an earlier run kept")]
     Foreign,
-    /// It is not as it was kept.
-    #[error("the memory of checked data is damaged or cut off: check without it")]
+    /// Damaged.
+    #[error("the record of verified data is damaged or truncated: verify without it")]
     Damaged,
-    /// It cannot be read.
-    #[error("reading the memory of checked data")]
+    /// Read error.
+    #[error("reading the record of verified data")]
     Io(#[source] io::Error),
 }
 
@@ -38,11 +38,11 @@ impl From<io::Error> for BadState {
 }
 
 impl Checked {
-    /// Keeps what is known of every block. Where something is under way, or writes overlapped and none came after them,
-    /// nothing is kept, and that block is not checked later.
+    /// Writes the known version of every block. Blocks with operations in flight, or with unresolved overlapping
+    /// writes, are saved as unknown and not verified later.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn save(&self, to: &mut dyn Write) -> io::Result<()> {
         let Checking { seed, interval, region, compressible, blank: _ } = self.how;
         let figures = [seed, interval.get(), region.start, region.length.get(), compressible.to_bits()];
@@ -66,10 +66,10 @@ impl Checked {
         to.write_all(&sum.to_le_bytes())
     }
 
-    /// Goes on with what [`Checked::save`] kept: seed, interval and region are as they were.
+    /// Restores the result of [`Checked::save`], including seed, interval and region.
     ///
     /// # Errors
-    /// [`BadState`], in one line that says what to do.
+    /// [`BadState`], with the remedy.
     pub fn restore(from: &mut dyn Read, blank: Blank) -> Result<Self, BadState> {
         let mut sum = 0;
         let mut get = |bytes: &mut [u8]| {
@@ -93,12 +93,12 @@ impl Checked {
         let how = Checking { seed, interval, region, compressible: f64::from_bits(compressible), blank };
         valid(interval).map_err(|_| BadState::Damaged)?;
         let mut left = length / interval.get();
-        // It grows with what is there, not with what a damaged head says.
+        // Grows with the data read, not with the length in a possibly damaged header.
         let mut settled = Vec::new();
         while left > 0 {
             let mut block = vec![0; 4 * left.min(BLOCKS as u64) as usize];
             get(&mut block)?;
-            settled.extend(block.chunks_exact(4).map(|one| u32::from_le_bytes(one.try_into().expect("4 bytes"))));
+            settled.extend(block.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))));
             left -= block.len() as u64 / 4;
         }
         let mut kept = [0; 8];
@@ -110,7 +110,7 @@ impl Checked {
     }
 }
 
-/// A sum over bytes that depends on their order and on how they were handed in.
+/// Checksum that depends on the order of the bytes and on their division into calls.
 fn summed(sum: u64, bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(sum, |sum, part| {
         let mut word = [0; 8];

@@ -1,6 +1,6 @@
-//! The block device on which the filesystem of a path lies, by its kernel name.
+//! The block device below the filesystem of a path, by its kernel name.
 //!
-//! Names it only where it is one device, so that the device's counters are the filesystem's. Opens no device.
+//! Only for filesystems on a single device, whose counters are then those of the filesystem. Opens no device.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -10,40 +10,39 @@ use crate::disk::Block;
 use crate::host::Tree;
 use crate::subject::{DeviceNumber, filesystem, shown};
 
-/// Why no block device is below a path.
+/// Reason why no block device could be determined.
 #[derive(Debug, thiserror::Error)]
 pub enum NoDevice {
-    /// The path is not there, or cannot be reached.
-    #[error("{path}: its filesystem cannot be looked up: name a directory that is there")]
+    /// The path does not exist or is inaccessible.
+    #[error("{path}: its filesystem cannot be looked up: name an existing directory")]
     Unreachable {
         /// The path.
         path: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// Its filesystem names no device of its own: several may be below it, another filesystem, or none.
-    #[error("{path}: {filesystem} does not lie on one block device of its own: the counters of none are shown")]
+    /// The filesystem has no single block device: several, another filesystem, or none.
+    #[error("{path}: {filesystem} is not on a single block device: device counters are not shown")]
     Spread {
         /// The path.
         path: String,
         /// Its filesystem, such as `btrfs`.
         filesystem: String,
     },
-    /// The kernel shows no block device of the filesystem's number, as in containers without sysfs.
-    #[error("{path}: the kernel shows no block device {number}: the counters of none are shown")]
+    /// sysfs lacks the block device of the filesystem, as in some containers.
+    #[error("{path}: block device {number} is missing in sysfs: device counters are not shown")]
     Hidden {
         /// The path.
         path: String,
-        /// The number.
+        /// Device number.
         number: DeviceNumber,
     },
 }
 
-/// The block device on which the filesystem of `path` lies, such as `vda`, `nvme0n1p1`, `dm-0` or `loop3`: a name of
-/// `/proc/diskstats`.
+/// The block device of the filesystem of `path` as in `/proc/diskstats`, such as `vda`, `nvme0n1p1`, `dm-0` or `loop3`.
 ///
 /// # Errors
-/// The path cannot be reached, or its filesystem (overlay, btrfs, ZFS, tmpfs, NFS) does not lie on one device that it names.
+/// The path is inaccessible, or its filesystem (overlay, btrfs, ZFS, tmpfs, NFS) is not on a single device.
 pub fn device_below(path: &Path) -> Result<String, NoDevice> {
     let stat = path.metadata().map_err(|source| NoDevice::Unreachable { path: shown(path), source })?;
     let tree = Tree::system();
@@ -57,7 +56,7 @@ fn named(tree: &Tree, number: DeviceNumber, path: &Path, kind: impl FnOnce() -> 
         return Err(NoDevice::Spread { path: shown(path), filesystem: kind() });
     }
     let block = Block::find(tree, number).map_err(|_| NoDevice::Hidden { path: shown(path), number })?;
-    // Where sysfs has a `!`, tables have the slash.
+    // sysfs replaces a slash in names by `!`, procfs does not.
     Ok(block.name().replace('!', "/"))
 }
 
@@ -68,24 +67,24 @@ mod tests {
 
     fn check(number: &str, expected: Result<&str, &str>) {
         let fixture = sda("below");
-        let number = number.parse().expect("it is a number");
+        let number = number.parse().expect("valid device number");
         let found = named(&fixture.tree(), number, Path::new("/data"), || "btrfs".into());
         assert_eq!(found.map_err(|error| error.to_string()), expected.map(str::to_owned).map_err(str::to_owned));
     }
 
     #[test]
-    fn the_device_of_a_filesystem_is_named_where_it_is_one() {
+    fn single_device_of_a_filesystem_is_named() {
         check("8:1", Ok("sda1"));
         check("8:0", Ok("sda"));
         check("253:0", Ok("dm-0"));
-        let spread = "/data: btrfs does not lie on one block device of its own: the counters of none are shown";
+        let spread = "/data: btrfs is not on a single block device: device counters are not shown";
         check("0:40", Err(spread));
-        check("9:9", Err("/data: the kernel shows no block device 9:9: the counters of none are shown"));
+        check("9:9", Err("/data: block device 9:9 is missing in sysfs: device counters are not shown"));
     }
 
     #[test]
-    fn a_device_that_is_below_has_counters() {
-        // In a container there may be none; then there is a reason.
+    fn device_of_a_directory_has_counters() {
+        // Containers may lack a device; then the error gives the reason.
         match device_below(&std::env::temp_dir()) {
             Ok(name) => assert_eq!(crate::disk_counters(&name).map(|counters| counters.device), Some(name)),
             Err(error) => assert!(!matches!(error, NoDevice::Unreachable { .. }), "{error}"),

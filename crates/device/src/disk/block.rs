@@ -1,6 +1,6 @@
-//! A block device as sysfs shows it: its disk, its partitions, what is stacked on it.
+//! A block device in sysfs: its disk, its partitions, its holders.
 //!
-//! Knows nothing about paths below `/dev`: a device is found by its number. Opens no device.
+//! Devices are found by number, not by a path below `/dev`. Opens no device.
 
 use std::fs;
 use std::io;
@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 use crate::host::{Tree, tree};
 use crate::subject::DeviceNumber;
 
-/// sysfs counts in sectors of 512 bytes, whatever the device's block is.
+/// Sector size of sysfs in bytes, independent of the device's block size.
 const SECTOR: u64 = 512;
 
-/// A directory of sysfs that describes a block device.
+/// The sysfs directory of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     directory: PathBuf,
 }
 
 impl Block {
-    /// The block device of this number.
+    /// The block device with this number.
     pub(crate) fn find(tree: &Tree, number: DeviceNumber) -> io::Result<Self> {
         let directory = fs::canonicalize(tree.path(format!("sys/dev/block/{number}")))?;
         Ok(Self { directory })
     }
 
-    /// The block device of this name, with slashes as tables have them.
+    /// The block device with this name, with slashes as in procfs.
     pub(crate) fn named(tree: &Tree, name: &str) -> Option<Self> {
         let directory = tree.path(Path::new("sys/class/block").join(name.replace('/', "!")));
         Some(Self { directory: fs::canonicalize(directory).ok()? })
@@ -36,22 +36,22 @@ impl Block {
         self.directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Its number.
+    /// Device number.
     pub(crate) fn number(&self) -> Option<DeviceNumber> {
         tree::word(&self.directory.join("dev"))?.parse().ok()
     }
 
-    /// The number that a file of its directory holds.
+    /// Number in a file of the directory.
     pub(crate) fn value<N: std::str::FromStr>(&self, file: &str) -> Option<N> {
         tree::number(&self.directory.join(file))
     }
 
-    /// The text that a file of its directory holds, without the space around it.
+    /// Trimmed text of a file of the directory.
     pub(crate) fn word(&self, file: &str) -> Option<String> {
         tree::word(&self.directory.join(file))
     }
 
-    /// The last name in a link of its directory.
+    /// Last component of the target of a link of the directory.
     pub(crate) fn link(&self, file: &str) -> Option<String> {
         let target = fs::read_link(self.directory.join(file)).ok()?;
         target.file_name().map(|name| name.to_string_lossy().into_owned())
@@ -62,7 +62,7 @@ impl Block {
         self.directory.join("partition").exists()
     }
 
-    /// The disk that this is a partition of, or itself.
+    /// The disk of this partition, or the device itself.
     pub(crate) fn whole(&self) -> Self {
         match self.directory.parent() {
             Some(parent) if self.is_partition() => Self { directory: parent.to_owned() },
@@ -91,27 +91,27 @@ impl Block {
         Ok(family)
     }
 
-    /// What is stacked on it: device-mapper, md, bcache and the like.
+    /// Devices stacked on it: device-mapper, md, bcache and others.
     pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
         tree::names(&self.directory.join("holders"))
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) fn size(&self) -> Option<u64> {
         self.value::<u64>("size").map(|sectors| sectors.saturating_mul(SECTOR))
     }
 
-    /// Logical block in bytes; whole disks only.
+    /// Logical block size in bytes; whole disks only.
     pub(crate) fn logical_block(&self) -> Option<u32> {
         self.value("queue/logical_block_size")
     }
 
-    /// The kernel will not write to it.
+    /// True if the kernel refuses writes.
     pub(crate) fn is_read_only(&self) -> bool {
         self.value::<u8>("ro").is_some_and(|flag| flag != 0)
     }
 
-    /// True when the two partitions share sectors, or when that cannot be told.
+    /// True if the two partitions share sectors, or if that is unknown.
     fn overlaps(&self, other: &Self) -> bool {
         let range = |block: &Self| {
             let start = block.value::<u64>("start")?;

@@ -17,7 +17,7 @@ pub struct LoopBacking {
     pub file: String,
     /// Direct I/O: reads and writes of the device bypass the page cache of its file.
     pub direct: bool,
-    /// Bytes that storage is allocated for, and length; `None` where the file cannot be examined.
+    /// Allocated bytes and length of the file; `None` if the file is inaccessible.
     pub space: Option<(Bytes, Bytes)>,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn sda(name: &str) -> Fixture {
 }
 
 #[test]
-fn a_partition_is_described_by_its_disk() {
+fn partition_has_description_of_its_disk() {
     let fixture = sda("disk");
     let expected = Device {
         name: Some("sda".into()),
@@ -62,14 +62,14 @@ fn a_partition_is_described_by_its_disk() {
 }
 
 #[test]
-fn a_stacked_device_is_named_as_it_is() {
+fn stacked_device_is_named() {
     let fixture = sda("stacked");
     let device = read(&fixture.tree(), DeviceNumber { major: 253, minor: 0 });
     assert_eq!((device.name.as_deref(), device.model.as_deref()), (Some("dm-0"), Some("device-mapper LVM vg-data")));
 }
 
 #[test]
-fn a_family_shares_bytes() {
+fn family_is_the_devices_that_share_bytes() {
     let fixture = sda("family");
     let check = |minor, expected: &[&str]| {
         let block = Block::find(&fixture.tree(), DeviceNumber { major: 8, minor }).unwrap();
@@ -78,7 +78,7 @@ fn a_family_shares_bytes() {
     };
     check(0, &["sda", "sda1", "sda2"]);
     check(1, &["sda1", "sda"]);
-    // Partitions that overlap, as an extended one and those in it do.
+    // Overlapping partitions, such as an extended partition and its logical partitions.
     fixture.put("sys/devices/pci/block/sda/sda2/start", "2100\n");
     check(1, &["sda1", "sda2", "sda"]);
 }

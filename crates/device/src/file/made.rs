@@ -1,7 +1,7 @@
-//! Files with a name that plimsoll makes, and the mark by which it knows them again.
+//! Named files created by plimsoll, and the mark that identifies them.
 //!
-//! The mark is an extended attribute that holds the file's inode number, so that a copy that was made with its attributes
-//! is not taken for the file itself. Where the filesystem keeps no attributes, no file is known.
+//! The mark is an extended attribute with the file's inode number, so that a copy with attributes is not mistaken for
+//! the original. On filesystems without extended attributes no file is recognised.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,44 +14,43 @@ use rustix::io::Errno;
 /// The attribute's name.
 const MARK: &str = "user.plimsoll";
 
-/// What is done about a file's space before it is written to.
+/// Space allocation of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// It is reserved; where the filesystem cannot do that, the file only gets its length.
+    /// Reserve; where the filesystem cannot, only set the length.
     Reserve,
-    /// The file gets its length, and space when it is written to.
+    /// Only set the length; space is allocated by writes.
     Sparse,
-    /// What the file held is thrown away first; then as `Sparse`.
+    /// Discard previous content, then as `Sparse`.
     Truncate,
 }
 
-/// Makes the file `path` of `size` bytes, marks it, and opens it for reading and writing through the page cache. Without a
-/// mark where the filesystem keeps none.
+/// Creates the file `path` with `size` bytes, marks it (if the filesystem supports extended attributes), and opens it
+/// for buffered reading and writing.
 ///
 /// # Errors
-/// `EEXIST` when there is something of that name, `ENOSPC` when its space is not there (nothing is left behind then), and
-/// what the filesystem says otherwise.
+/// `EEXIST` if `path` exists, `ENOSPC` without enough space (no file remains then), and other errors of the filesystem.
 pub fn create(path: &Path, size: Bytes, space: Space) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
     let made = mark(&file).and_then(|_| preallocate(&file, size, space));
     if made.is_err() {
-        // It was made a moment ago: nobody else has put anything there.
+        // Created above, so it holds no data of others.
         let _ = rustix::fs::unlink(path);
     }
     made.map(|()| file)
 }
 
-/// Gives a file that may be written to `size` bytes.
+/// Sets the length of a writable file to `size` bytes.
 ///
 /// # Errors
-/// `ENOSPC` when they are not there; what the filesystem says otherwise.
+/// `ENOSPC` without enough space; other errors of the filesystem.
 pub fn preallocate(file: impl AsFd, size: Bytes, space: Space) -> io::Result<()> {
     let file = file.as_fd();
     match space {
         Space::Reserve => match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size.get()) {
             Err(Errno::OPNOTSUPP) => {}
-            // A length of nothing is no mistake of the caller's.
+            // `fallocate` refuses a length of zero.
             Err(Errno::INVAL) if size == Bytes::default() => {}
             reserved => reserved?,
         },
@@ -61,10 +60,10 @@ pub fn preallocate(file: impl AsFd, size: Bytes, space: Space) -> io::Result<()>
     Ok(rustix::fs::ftruncate(file, size.get())?)
 }
 
-/// Marks a file as made by plimsoll. `false` when its filesystem keeps no such marks.
+/// Marks a file as created by plimsoll. Returns `false` if the filesystem does not support marks.
 ///
 /// # Errors
-/// What the filesystem says otherwise.
+/// Other errors of the filesystem.
 pub fn mark(file: impl AsFd) -> io::Result<bool> {
     let inode = rustix::fs::fstat(&file)?.st_ino.to_string();
     match rustix::fs::fsetxattr(&file, MARK, inode.as_bytes(), XattrFlags::empty()) {
@@ -74,14 +73,13 @@ pub fn mark(file: impl AsFd) -> io::Result<bool> {
     }
 }
 
-/// True when `path` leads to a file that carries the mark of plimsoll. Whether it may be written to is decided by
-/// [`crate::claim_ours`].
+/// True if `path` is a file with the mark of plimsoll. Permission to write is decided by [`crate::claim_ours`].
 pub fn is_ours(path: &Path) -> bool {
     let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
     opened.is_ok_and(marked)
 }
 
-/// True when the open file carries the mark, and it was made for this very file.
+/// True if the open file has a mark with its own inode number.
 pub(crate) fn marked(file: impl AsFd) -> bool {
     let mut mark = [0; 24];
     let length = rustix::fs::fgetxattr(&file, MARK, &mut mark[..]).unwrap_or(0);

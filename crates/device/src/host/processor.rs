@@ -1,10 +1,8 @@
-//! The processor's model from `/proc/cpuinfo`, which every architecture writes differently.
-//!
-//! Knows nothing about how many there are or how fast they run.
+//! Processor model from `/proc/cpuinfo`, whose format depends on the architecture.
 
 use super::value;
 
-/// Implementer, part, name: the ARM processors that servers and clouds have. From the tables of `lscpu`.
+/// Implementer, part, name of ARM server processors, from the tables of `lscpu`.
 const ARM_PARTS: &[(&str, &str, &str)] = &[
     ("0x41", "0xd08", "ARM Cortex-A72"),
     ("0x41", "0xd0b", "ARM Cortex-A76"),
@@ -21,7 +19,7 @@ const ARM_PARTS: &[(&str, &str, &str)] = &[
 
 /// The first processor's model.
 pub(super) fn model(cpuinfo: &str) -> Option<String> {
-    // x86 and s390 say "model name", MIPS "cpu model", POWER "cpu", RISC-V "uarch".
+    // Key by architecture: x86 and s390 "model name", MIPS "cpu model", POWER "cpu", RISC-V "uarch".
     let named = ["model name", "cpu model", "cpu", "uarch"].iter().find_map(|key| value(cpuinfo, key));
     named.map(str::to_owned).or_else(|| arm(cpuinfo))
 }

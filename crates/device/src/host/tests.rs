@@ -1,11 +1,11 @@
-//! Hosts as fixture trees: a few files in, one line out.
+//! Host descriptions from fixture trees.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::*;
 
-/// A directory of its own, removed when it is dropped.
+/// A temporary directory, removed on drop.
 pub(crate) struct Fixture(pub(crate) PathBuf);
 
 impl Fixture {

@@ -1,15 +1,15 @@
-//! What the kernel tells in small text files, read below a root: `/` on a live machine, a fixture in a test.
+//! Small text files of the kernel, below a root: `/` on a live machine, a fixture in a test.
 //!
-//! Knows nothing about what the texts mean. Reads a bounded amount, and takes what is not UTF-8 as it comes.
+//! Reads a bounded amount; invalid UTF-8 is replaced.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Longest text that is read, in bytes: mount tables of hosts with thousands of containers stay below it.
+/// Maximum length of a text in bytes: sufficient for mount tables of hosts with thousands of containers.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
-/// The root that kernel files are read below.
+/// Root of the kernel's files.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree(PathBuf);
 
@@ -24,7 +24,7 @@ impl Tree {
         Self(root.into())
     }
 
-    /// Where `path`, absolute or not, lies in this tree.
+    /// Path of `path`, absolute or relative, in this tree.
     pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.0.join(path.strip_prefix("/").unwrap_or(path))
@@ -35,17 +35,17 @@ impl Tree {
         text(&self.path(path))
     }
 
-    /// The text at `path` without the space around it; `None` when it is empty or cannot be read.
+    /// Trimmed text at `path`; `None` if empty or unreadable.
     pub(crate) fn word(&self, path: impl AsRef<Path>) -> Option<String> {
         word(&self.path(path))
     }
 
-    /// The names in the directory `path`, in order; none when there is no such directory.
+    /// Sorted names in the directory `path`; empty if it does not exist.
     pub(crate) fn names(&self, path: impl AsRef<Path>) -> io::Result<Vec<String>> {
         names(&self.path(path))
     }
 
-    /// True when something is at `path`.
+    /// True if `path` exists.
     pub(crate) fn has(&self, path: impl AsRef<Path>) -> bool {
         self.path(path).exists()
     }
@@ -54,7 +54,7 @@ impl Tree {
 /// The text of `file`.
 ///
 /// # Errors
-/// Those of reading, and `InvalidData` when it is longer than 16 MiB.
+/// Read errors, and `InvalidData` above 16 MiB.
 pub(crate) fn text(file: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(file)?.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -64,18 +64,18 @@ pub(crate) fn text(file: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The text of `file` without the space around it; `None` when it is empty or cannot be read.
+/// Trimmed text of `file`; `None` if empty or unreadable.
 pub(crate) fn word(file: &Path) -> Option<String> {
     let word = text(file).ok()?.trim().to_owned();
     (!word.is_empty()).then_some(word)
 }
 
-/// The number that `file` holds, in decimal.
+/// Decimal number in `file`.
 pub(crate) fn number<N: std::str::FromStr>(file: &Path) -> Option<N> {
     word(file)?.parse().ok()
 }
 
-/// The names in `directory`, in order; none when there is no such directory.
+/// Sorted names in `directory`; empty if it does not exist.
 pub(crate) fn names(directory: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,

@@ -1,14 +1,14 @@
-//! Whether a hypervisor or a container is around this process, and which.
+//! Detection of hypervisors and containers.
 //!
-//! Firmware names, processor flags and files that container runtimes leave: hints, not proofs. A machine that hides
-//! its hypervisor is taken for a real one.
+//! Relies on firmware names, processor flags and files of container runtimes. A hypervisor that hides them is not
+//! detected.
 
 use super::{Tree, value};
 
 const CONTAINER_FILES: &[(&str, &str)] = &[(".dockerenv", "docker"), ("run/.containerenv", "podman")];
 const CONTAINER_GROUPS: &[&str] = &["docker", "kubepods", "libpod", "containerd", "lxc", "crio"];
 
-/// Such as `Amazon EC2 m6i.large`, `KVM, container (docker)`; `None` on what looks like a real machine.
+/// Such as `Amazon EC2 m6i.large`, `KVM, container (docker)`; `None` if nothing was detected.
 pub(super) fn read(tree: &Tree, cpuinfo: &str) -> Option<String> {
     let layers: Vec<String> = [hypervisor(tree, cpuinfo), container(tree)].into_iter().flatten().collect();
     (!layers.is_empty()).then(|| layers.join(", "))
@@ -25,7 +25,7 @@ fn hypervisor(tree: &Tree, cpuinfo: &str) -> Option<String> {
     if firmware.is_empty() { xen(tree).or_else(|| Some("unnamed hypervisor".to_owned())) } else { Some(firmware) }
 }
 
-/// Machines without the processor flag (ARM) are told by their firmware alone.
+/// Recognises virtual machines by firmware, for architectures without the processor flag (ARM).
 fn is_virtual(firmware: &str) -> bool {
     const NAMES: &[&str] = &[
         "Amazon EC2",
@@ -48,7 +48,7 @@ fn is_virtual(firmware: &str) -> bool {
 }
 
 fn xen(tree: &Tree) -> Option<String> {
-    // Domain 0 sees the hypervisor too, but runs on the real devices.
+    // Domain 0 also runs on the hypervisor, but accesses the real devices.
     let privileged = tree.word("proc/xen/capabilities").is_some_and(|list| list.contains("control_d"));
     if privileged { None } else { tree.word("sys/hypervisor/type") }
 }

@@ -1,5 +1,5 @@
-//! Where an export is: `nbd://host:port/export` and `nbd+unix:///export?socket=PATH`, as the NBD URI specification
-//! (NetworkBlockDevice/nbd, `doc/uri.md`) has them; `nbds` in place of `nbd` for TLS, with the parameters of libnbd.
+//! Addresses of exports: `nbd://host:port/export` and `nbd+unix:///export?socket=PATH` of the NBD URI specification
+//! (NetworkBlockDevice/nbd, `doc/uri.md`); `nbds` instead of `nbd` for TLS, with the parameters of libnbd.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,43 +8,43 @@ use std::str::FromStr;
 use super::wire::{PORT, TEXT_MAX};
 use crate::tls::Names;
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Host {
-    /// On a network.
+    /// TCP.
     Tcp {
-        /// Name or number.
+        /// Host name or IP address.
         name: String,
         /// Port.
         port: u16,
     },
-    /// On this machine.
+    /// Unix socket.
     Unix(PathBuf),
 }
 
 /// An export of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Its server.
+    /// Server.
     pub host: Host,
-    /// Its name; empty for the server's default.
+    /// Export name; empty for the server's default.
     pub export: String,
-    /// TLS, where the address asks for it.
+    /// TLS, if requested.
     pub tls: Option<Encryption>,
 }
 
-/// TLS as an address asks for it.
+/// TLS parameters of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encryption {
-    /// Where the authority's certificate and our own are (`tls-certificates`).
+    /// Directory of the authority's and the client's certificate (`tls-certificates`).
     pub certificates: Option<PathBuf>,
-    /// What has to be true of the server's certificate (`tls-verify-peer`).
+    /// Required names in the server's certificate (`tls-verify-peer`).
     pub names: Names,
-    /// What the server's certificate has to name (`tls-hostname`), if not the host of the address.
+    /// Required name in the server's certificate (`tls-hostname`), if not the host of the address.
     pub hostname: Option<String>,
 }
 
-/// A text that is no address of an export.
+/// Not an address of an export.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an NBD export: {why}; write nbd://host:port/export or nbd+unix:///export?socket=PATH")]
 pub struct NoAddress {
@@ -53,7 +53,7 @@ pub struct NoAddress {
 }
 
 impl Address {
-    /// True when a text is meant as an address of NBD rather than as a path.
+    /// True if a text is intended as an NBD address rather than a path.
     pub fn is_meant(text: &str) -> bool {
         ["nbd:", "nbds:", "nbd+", "nbds+"].iter().any(|scheme| text.starts_with(scheme))
     }
@@ -100,7 +100,7 @@ enum Network {
     Unix,
 }
 
-/// Names and values behind the question mark. Those that are not known are for others.
+/// Names and values of the query. Unknown parameters are ignored.
 fn parameters(query: &str) -> Result<Vec<(&str, String)>, &'static str> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let read = |(name, value)| Some((name, decoded(value)?));
@@ -110,7 +110,7 @@ fn parameters(query: &str) -> Result<Vec<(&str, String)>, &'static str> {
 fn encryption(host: &Host, parameters: &[(&str, String)]) -> Result<Encryption, &'static str> {
     let value = |name: &str| parameters.iter().find(|(found, _)| *found == name).map(|(_, value)| value);
     if value("tls-psk-file").is_some() || value("tls-username").is_some() {
-        return Err("pre-shared keys are not spoken here, certificates are");
+        return Err("pre-shared keys are not supported: use certificates");
     }
     let hostname = value("tls-hostname").cloned();
     let names = match value("tls-verify-peer").map(String::as_str) {
@@ -141,7 +141,7 @@ fn tcp(authority: &str) -> Result<Host, &'static str> {
     Ok(Host::Tcp { name: name.to_owned(), port })
 }
 
-/// Without percent signs; `None` where one is not followed by two hexadecimal digits, or no UTF-8 comes of it.
+/// Decodes percent-encoding; `None` for an incomplete escape or invalid UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -179,7 +179,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// With percent signs for all that would mean something else in an address or on a command line.
+/// Percent-encodes all characters that are special in an address or on a command line.
 struct Encoded<'a>(&'a str);
 
 impl fmt::Display for Encoded<'_> {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read() {
+    fn addresses_are_parsed() {
         check("nbd://localhost", Ok("nbd://localhost:10809/"));
         check("nbd://db1:9000/data", Ok("nbd://db1:9000/data"));
         check("nbd://[::1]:9000/a/b", Ok("nbd://[::1]:9000/a/b"));

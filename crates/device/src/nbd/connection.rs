@@ -7,13 +7,13 @@ use super::socket::Socket;
 use super::talk::{Asked, Chosen, Talk, TalkError};
 use super::wire::{Style, command, hello};
 
-/// How long the handshake and a full socket may take.
+/// Timeout of the handshake and of sending to a full socket.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection that has chosen an export, without requests in flight.
 #[derive(Debug)]
 pub struct Connection {
-    /// Gone when a target has taken it over.
+    /// `None` after a target has taken it over.
     socket: Option<Socket>,
     chosen: Chosen,
 }
@@ -27,10 +27,10 @@ impl Connection {
         Self::choose(Talk::begin(address, TIMEOUT)?, &address.export)
     }
 
-    /// Chooses an export of a server that `socket` is connected to.
+    /// Chooses an export of the server that `socket` is connected to.
     ///
     /// # Errors
-    /// The server refuses, or does not answer as one.
+    /// The server refuses, or violates the protocol.
     pub fn over(socket: Socket, export: &str) -> Result<Self, TalkError> {
         Self::choose(Talk::greet(socket, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)?, export)
     }
@@ -66,6 +66,6 @@ impl Drop for Connection {
 pub(super) fn disconnect(socket: &mut Socket) {
     let mut message = Vec::new();
     Asked { command: command::DISC, ..Asked::default() }.write(Style::Simple, &mut message);
-    // A server that is gone needs no disconnect.
+    // The server may be gone already.
     let _ = socket.write(&message);
 }

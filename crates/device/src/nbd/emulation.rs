@@ -1,6 +1,6 @@
-//! The description of an export with a model, which keeps its times from being taken for measured ones.
+//! The description of an emulated export, which prevents its latencies from being mistaken for measured ones.
 //!
-//! It travels as the export's description, for people and programs alike: `emulated like oci:50GB@0vpu: limit(3000)`.
+//! Sent as the export's description, readable by people and programs: `emulated like oci:50GB@0vpu: limit(3000)`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,23 +11,23 @@ const FIRST: &str = "emulated";
 const SLOWER: &str = " times slower";
 const LIKE: &str = " like ";
 
-/// An export whose answers a model delays.
+/// An export whose replies are delayed by a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emulation {
-    /// The configuration of the catalogue that it is like; `None` for bare stages.
+    /// The emulated configuration of the catalogue; `None` for bare stages.
     pub like: Option<String>,
-    /// The model's stages, as `plimsoll-model` writes them.
+    /// The model's stages in the notation of `plimsoll-model`.
     pub model: String,
-    /// Time dilation: answers take this many times as long as in the model; 1 is real time.
+    /// Time dilation: replies take this many times as long as in the model; 1 is real time.
     pub slow: u32,
 }
 
 /// A description without an emulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the description does not say that the export is emulated")]
+#[error("the description does not mark the export as emulated")]
 pub struct NotEmulated;
 
-/// The export's description, cut where the protocol has no room for more.
+/// Formats the description, truncated to the protocol's maximum.
 impl fmt::Display for Emulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { like, model, slow } = self;
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_model_is_cut_and_the_export_is_emulated_all_the_same() {
+    fn long_model_is_truncated() {
         let long = Emulation { like: None, model: "é".repeat(TEXT_MAX), slow: 1 };
         let text = long.to_string();
         assert!(text.len() <= TEXT_MAX && text.parse::<Emulation>().is_ok());

@@ -1,4 +1,4 @@
-//! An export of an NBD server as a target: each slot is a request, spread over one or several connections.
+//! An export of an NBD server as a target: each slot is a request, distributed over one or more connections.
 //!
 //! Simple replies only, like the Linux driver: with structured replies a server may omit zeros, and the measurement
 //! would depend on the stored data. Data that are read are discarded, unless they are verified.
@@ -26,29 +26,29 @@ use crate::outgoing::{Outgoing, Payload};
 use crate::tls::Opened;
 use crate::uring::Uring;
 
-/// Bytes that are received at a time.
+/// Size of the receive buffer of a connection in bytes.
 const INBOX_BYTES: usize = 256 << 10;
 
 /// Flag in user data: the socket of the line is writable.
 const WRITABLE: u64 = 1 << 32;
 
 /// Flag in user data: the receive of the line is cancelled.
-const ENOUGH: u64 = 1 << 33;
+const CANCELLED: u64 = 1 << 33;
 
 /// A connection.
 struct Line {
     socket: Socket,
     inbox: Box<[u8]>,
     end: usize,
-    /// Bytes of a read's payload that are still to come.
+    /// Bytes of a read's payload that are still expected.
     skip: u64,
-    /// Bytes of it that came.
-    came: usize,
-    /// The request whose payload is coming.
+    /// Bytes of that payload received so far.
+    payload_received: usize,
+    /// The read whose payload is being received.
     reading: Option<Slot>,
     receiving: bool,
     out: Outgoing<Data>,
-    /// The kernel waits until the server reads.
+    /// Waiting for the socket to become writable.
     polling: bool,
 }
 
@@ -60,7 +60,7 @@ struct Data {
 
 impl Data {
     /// # Safety
-    /// The buffer outlives the data, and no reference to the part is held when they are read.
+    /// The buffer outlives the data, and no reference to the part exists when they are read.
     unsafe fn new(buffer: &Aligned, start: usize, length: usize) -> Self {
         Self { start: buffer.at(start), length }
     }
@@ -68,15 +68,15 @@ impl Data {
 
 impl Payload for Data {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the part was inside of the buffer, which is still there and not changed meanwhile: see `new`.
+        // SAFETY: the part is inside the buffer, which is alive and unmodified: see `new`.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
 
-/// The requests in flight, and data to verify.
+/// The requests in flight, and the data of verified reads.
 struct InFlight {
     /// The operation of each slot in use.
-    asked: Vec<Option<Op>>,
+    ops: Vec<Option<Op>>,
     scribe: Scribe,
     /// Data of verified reads, a range for each slot; a single byte without verification.
     reads: Aligned,
@@ -88,10 +88,10 @@ impl InFlight {
         let scribe = shape.scribe(shape.depth);
         let stride = shape.stride();
         let reads = Aligned::new(if scribe.follows() { stride * shape.depth as usize } else { 1 });
-        Self { asked: vec![None; shape.depth as usize], scribe, reads, stride }
+        Self { ops: vec![None; shape.depth as usize], scribe, reads, stride }
     }
 
-    /// A part of the data of a slot's read was received, `from` bytes behind its beginning.
+    /// Stores a part of the data of a slot's read, at `from` bytes from its start.
     #[inline]
     fn keep(&mut self, slot: Slot, from: usize, bytes: &[u8]) {
         if self.scribe.follows() {
@@ -116,13 +116,13 @@ pub struct Remote {
     writes: Aligned,
     stride: usize,
     requests: InFlight,
-    /// Requests that were not answered.
+    /// Number of unanswered requests.
     in_flight: usize,
 }
 
 impl Remote {
-    /// Connects to an export, `lines` times at most and once where the server cannot keep several consistent, for the
-    /// loads that `shape` describes.
+    /// Connects to an export for loads of `shape`: with up to `lines` connections, or a single one if the server does
+    /// not support several.
     ///
     /// # Errors
     /// The server cannot be reached, or refuses.
@@ -135,10 +135,10 @@ impl Remote {
         Self::new(all, shape, clock)
     }
 
-    /// One export over these connections, at least one.
+    /// A target over connections to the same export, at least one.
     ///
     /// # Errors
-    /// The export does not take what the load will ask, or `io_uring` cannot be used.
+    /// The export does not support the load, or `io_uring` is not available.
     pub fn new(connections: Vec<Connection>, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
         let chosen = connections.first().expect("there is a connection").chosen().clone();
         fits(&chosen, shape)?;
@@ -153,10 +153,10 @@ impl Remote {
         Ok(Self { uring, now: clock.now(), clock, lines, chosen, writes, stride, requests, in_flight: 0 })
     }
 
-    /// The connections, for another load; none, and they are closed, if requests are in flight.
+    /// Returns the connections for reuse; closes them and returns none if requests are in flight.
     pub fn release(mut self) -> Vec<Connection> {
         let quiet = |line: &Line| !line.receiving && !line.polling && line.end == 0;
-        if self.in_flight > 0 || self.uncouple().is_err() || !self.lines.iter().all(quiet) {
+        if self.in_flight > 0 || self.cancel_receives().is_err() || !self.lines.iter().all(quiet) {
             return Vec::new();
         }
         let chosen = self.chosen.clone();
@@ -165,11 +165,11 @@ impl Remote {
     }
 
     /// Cancels all receives: a later target would lose their data.
-    fn uncouple(&mut self) -> io::Result<()> {
+    fn cancel_receives(&mut self) -> io::Result<()> {
         let waiting = |lines: &[Line]| lines.iter().filter(|line| line.receiving).count();
         for number in 0..self.lines.len() {
             if self.lines[number].receiving {
-                let entry = opcode::AsyncCancel::new(number as u64).build().user_data(number as u64 | ENOUGH);
+                let entry = opcode::AsyncCancel::new(number as u64).build().user_data(number as u64 | CANCELLED);
                 // SAFETY: it refers to no memory.
                 unsafe { self.uring.push(&entry) }?;
             }
@@ -179,7 +179,7 @@ impl Remote {
             self.uring.wait(Some(Span::from_millis(100)))?;
             for (token, result) in self.uring.completions() {
                 let line = &mut self.lines[(token & u64::from(u32::MAX)) as usize];
-                match token & (WRITABLE | ENOUGH) {
+                match token & (WRITABLE | CANCELLED) {
                     0 => {
                         line.receiving = false;
                         // Unexpected data, or the end of the connection: it cannot be reused.
@@ -198,12 +198,12 @@ impl Remote {
         &self.chosen
     }
 
-    /// Connections that are in use.
+    /// Number of connections in use.
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    fn ask(&mut self, slot: Slot, op: &Op) {
+    fn queue_request(&mut self, slot: Slot, op: &Op) {
         let (command, flags) = match op.kind {
             Kind::Read => (command::READ, 0),
             Kind::Write => (command::WRITE, 0),
@@ -221,21 +221,21 @@ impl Remote {
         let count = self.lines.len();
         let asked = Asked { flags, command, cookie: u64::from(slot.0), offset, length };
         self.lines[slot.index() % count].out.put(data, |out| asked.write(Style::Simple, out));
-        self.requests.asked[slot.index()] = Some(*op);
+        self.requests.ops[slot.index()] = Some(*op);
     }
 
     fn data(&mut self, slot: Slot, op: &Op) -> Data {
         assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
         let start = slot.index() * self.stride;
         let length = op.length as usize;
-        // SAFETY: data of other slots are queued, and only read while they are sent: not here. The kernel does not use this
-        // memory between two calls.
+        // SAFETY: queued data of other slots are only read while they are sent, not here; the kernel does not access
+        // this memory between two calls.
         self.requests.scribe.write(slot, op, unsafe { self.writes.part(start, length) });
-        // SAFETY: the data are read by the lines, which belong to the same target as the buffer, and only while it sends.
+        // SAFETY: the data are read by `lines`, which belong to the same target as the buffer, and only while sending.
         unsafe { Data::new(&self.writes, start, length) }
     }
 
-    /// Sends queued data as far as the server accepts them.
+    /// Sends queued data until the sockets are full.
     fn send(&mut self) -> io::Result<()> {
         for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.polling) {
             if !line.socket.carry(&mut line.out, drop)? {
@@ -249,7 +249,7 @@ impl Remote {
         Ok(())
     }
 
-    /// Begins a receive on every idle line.
+    /// Starts a receive on every idle connection.
     fn receive(&mut self) -> io::Result<()> {
         for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.receiving) {
             let descriptor = Fd(line.socket.as_fd().as_raw_fd());
@@ -258,7 +258,7 @@ impl Remote {
                 None => &mut line.inbox[line.end..],
             };
             let entry = opcode::Recv::new(descriptor, room.as_mut_ptr(), room.len() as u32);
-            // SAFETY: neither inbox nor channel is moved or freed while the kernel has it (see Drop).
+            // SAFETY: neither inbox nor channel is moved or freed while a receive is in flight (see Drop).
             unsafe { self.uring.push(&entry.build().user_data(number as u64)) }?;
             line.receiving = true;
         }
@@ -273,7 +273,7 @@ impl Line {
             inbox: vec![0; INBOX_BYTES].into_boxed_slice(),
             end: 0,
             skip: 0,
-            came: 0,
+            payload_received: 0,
             reading: None,
             receiving: false,
             out: Outgoing::default(),
@@ -281,7 +281,7 @@ impl Line {
         }
     }
 
-    /// `count` bytes were received.
+    /// Handles `count` received bytes.
     fn received(
         &mut self,
         count: usize,
@@ -291,7 +291,7 @@ impl Line {
     ) -> io::Result<()> {
         let Some(channel) = self.socket.channel() else {
             self.end += count;
-            return self.understand(requests, at, completions);
+            return self.decode(requests, at, completions);
         };
         channel.received(count);
         while let Some(channel) = self.socket.channel() {
@@ -300,24 +300,19 @@ impl Line {
                 Opened::End => return Err(io::Error::other("it closed the connection")),
                 Opened::Bytes(count) => self.end += count,
             }
-            self.understand(requests, at, completions)?;
+            self.decode(requests, at, completions)?;
         }
         Ok(())
     }
 
     /// Decodes the received data.
-    fn understand(
-        &mut self,
-        requests: &mut InFlight,
-        at: Instant,
-        completions: &mut Vec<Completion>,
-    ) -> io::Result<()> {
+    fn decode(&mut self, requests: &mut InFlight, at: Instant, completions: &mut Vec<Completion>) -> io::Result<()> {
         let mut start = 0;
         loop {
             let skipped = (self.skip.min((self.end - start) as u64)) as usize;
             if let Some(slot) = self.reading {
-                requests.keep(slot, self.came, &self.inbox[start..start + skipped]);
-                self.came += skipped;
+                requests.keep(slot, self.payload_received, &self.inbox[start..start + skipped]);
+                self.payload_received += skipped;
             }
             start += skipped;
             self.skip -= skipped as u64;
@@ -333,12 +328,12 @@ impl Line {
             let word = |from: usize| u32::from_be_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
             let slot = Slot(word(12));
             let known = word(0) == SIMPLE_REPLY && word(8) == 0;
-            let op = requests.asked.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
-            let op = op.ok_or_else(|| io::Error::other("the server sends what is no reply to a request"))?;
+            let op = requests.ops.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
+            let op = op.ok_or_else(|| io::Error::other("the server sent an invalid reply"))?;
             match word(4) {
                 0 if op.kind == Kind::Read => {
                     self.skip = op.length.into();
-                    self.came = 0;
+                    self.payload_received = 0;
                     self.reading = Some(slot);
                 }
                 error => {
@@ -359,10 +354,7 @@ fn fits(chosen: &Chosen, shape: &Shape) -> Result<(), TalkError> {
     let refused = |reason: String| Err(TalkError::Refused { attempt: "preparing the load", reason });
     let most = chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most);
     if shape.largest.get() > u64::from(most) {
-        return refused(format!(
-            "it takes at most {most} bytes at once, and the load asks for {}",
-            shape.largest.get()
-        ));
+        return refused(format!("requests are limited to {most} bytes, and the load needs {}", shape.largest.get()));
     }
     if shape.writes && chosen.flags & flag::READ_ONLY != 0 {
         return refused("the export is read-only".into());
@@ -377,10 +369,10 @@ impl Target for Remote {
     }
 
     /// # Panics
-    /// When an operation is larger than the shape says, or writes although the shape says that none does.
+    /// If an operation exceeds `Shape::largest`, or writes although `Shape::writes` is false.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         for (slot, op) in batch {
-            self.ask(*slot, op);
+            self.queue_request(*slot, op);
         }
         self.in_flight += batch.len();
         self.send().map_err(|source| Fault { attempt: "sending requests to the NBD server".into(), source })
@@ -424,7 +416,7 @@ impl Drop for Remote {
         for line in &mut self.lines {
             disconnect(&mut line.socket);
             if line.receiving {
-                // The kernel may still write there: the memory is given up rather than reused.
+                // The kernel may still write to this memory, so it is leaked.
                 std::mem::forget(std::mem::take(&mut line.inbox));
                 std::mem::forget(line.socket.take_channel());
             }

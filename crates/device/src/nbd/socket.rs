@@ -1,4 +1,4 @@
-//! A connected stream socket, Unix or TCP, plain or with TLS.
+//! A connected stream socket, Unix or TCP, plaintext or TLS.
 
 use std::io::{self, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Connects, waiting at most `timeout`; every later wait on it is bounded in the same way.
+    /// Connects, and bounds every later wait by `timeout`.
     pub fn connect(host: &Host, timeout: Duration) -> io::Result<Self> {
         let descriptor = match host {
             Host::Unix(path) => UnixStream::connect(path)?.into(),
@@ -36,21 +36,21 @@ impl Socket {
         Ok(Self { descriptor, channel: None })
     }
 
-    /// Begins TLS: from here on all is encrypted.
+    /// Starts TLS; all later data are encrypted.
     ///
     /// # Errors
-    /// The server does not speak it, is not trusted, or does not trust us.
+    /// The server does not support TLS, or a certificate was rejected on either side.
     pub fn secure(&mut self, mut channel: Channel) -> io::Result<()> {
         while channel.is_beginning() {
-            channel.flush(&mut Patient(self.descriptor.as_fd()))?;
+            channel.flush(&mut BlockingSocket(self.descriptor.as_fd()))?;
             receive(&self.descriptor, &mut channel)?;
             if let Err(error) = channel.begin() {
-                // The server is told as well, if it listens.
-                let _ = channel.flush(&mut Patient(self.descriptor.as_fd()));
+                // Sends the TLS alert, if possible.
+                let _ = channel.flush(&mut BlockingSocket(self.descriptor.as_fd()));
                 return Err(error);
             }
         }
-        channel.flush(&mut Patient(self.descriptor.as_fd()))?;
+        channel.flush(&mut BlockingSocket(self.descriptor.as_fd()))?;
         self.channel = Some(Box::new(channel));
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Socket {
 
     /// Sends all of `bytes`.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut wire = Patient(self.descriptor.as_fd());
+        let mut wire = BlockingSocket(self.descriptor.as_fd());
         match &mut self.channel {
             None => wire.write_all(bytes),
             Some(channel) => {
@@ -86,22 +86,22 @@ impl Socket {
         }
     }
 
-    /// Its TLS, for those that receive by themselves.
+    /// The TLS channel, for callers that receive by themselves.
     pub fn channel(&mut self) -> Option<&mut Channel> {
         self.channel.as_deref_mut()
     }
 
-    /// Ends TLS. Its memory is for the caller to free: nothing can be read or written any more that makes sense.
+    /// Ends TLS. The caller frees the channel's memory; the socket is unusable afterwards.
     pub fn take_channel(&mut self) -> Option<Box<Channel>> {
         let mut channel = self.channel.take()?;
         channel.close();
-        // A server that does not read needs no disconnect.
+        // The server may not read the disconnect.
         let _ = channel.flush(&mut Wire { to: self.descriptor.as_fd(), socket: true });
         Some(channel)
     }
 
-    /// Sends as much of `out` as the server takes without waiting, and gives back payloads that are done with. `false`:
-    /// the rest has to wait until it reads.
+    /// Sends as much of `out` as the server accepts without blocking, and returns sent payloads through `sent`.
+    /// `false`: the rest has to wait for the server to read.
     pub fn carry<P: Payload>(&mut self, out: &mut Outgoing<P>, sent: impl FnMut(P)) -> io::Result<bool> {
         let to = self.descriptor.as_fd();
         match &mut self.channel {
@@ -130,7 +130,7 @@ fn received(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
             Ok((0, _)) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok((count, _)) => return Ok(count),
             Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(patient(error)),
+            Err(error) => return Err(timeout_error(error)),
         }
     }
 }
@@ -141,18 +141,18 @@ fn receive(socket: impl AsFd, channel: &mut Channel) -> io::Result<()> {
     Ok(())
 }
 
-/// Why the server has closed the connection, if it said so before.
+/// The reason for a disconnect, if the server sent a TLS alert.
 fn disconnect(socket: impl AsFd, channel: &mut Channel) -> Option<io::Error> {
     receive(socket, channel).ok()?;
     channel.open(&mut [0; 1]).err()
 }
 
-/// Sends, and waits as long as the socket does.
-struct Patient<'a>(BorrowedFd<'a>);
+/// Sends with the socket's timeout.
+struct BlockingSocket<'a>(BorrowedFd<'a>);
 
-impl Write for Patient<'_> {
+impl Write for BlockingSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send(self.0, bytes, SendFlags::NOSIGNAL).map_err(patient)
+        send(self.0, bytes, SendFlags::NOSIGNAL).map_err(timeout_error)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -160,14 +160,14 @@ impl Write for Patient<'_> {
     }
 }
 
-/// One that is connected already; its waits are bounded as they were.
+/// Wraps a connected socket and keeps its timeouts.
 impl From<OwnedFd> for Socket {
     fn from(connected: OwnedFd) -> Self {
         Self { descriptor: connected, channel: None }
     }
 }
 
-/// A socket with a bounded wait says "would block" when the wait was too long.
-fn patient(error: rustix::io::Errno) -> io::Error {
+/// A socket with a timeout reports it as `EAGAIN`.
+fn timeout_error(error: rustix::io::Errno) -> io::Error {
     if error == rustix::io::Errno::AGAIN { io::ErrorKind::TimedOut.into() } else { error.into() }
 }

@@ -1,6 +1,6 @@
-//! A conversation with a server, one message at a time: options, then requests and replies.
+//! A blocking NBD client: options, then requests and replies, one message at a time.
 //!
-//! Slow and plain: a target that is measured uses it for the handshake only, a check of a server for everything.
+//! For the handshake of targets and for tests of servers, not for measured I/O.
 
 use std::io;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use super::wire::{
 };
 use crate::tls::{Channel, NoCredentials, Trust};
 
-/// Bytes of one message of a server at most.
+/// Maximum length of a message in bytes.
 const MESSAGE_MAX: u64 = 64 << 20;
 
-/// Replies to one option at most.
+/// Maximum number of replies to an option.
 const REPLIES_MAX: usize = 10_000;
 
-/// A conversation went wrong.
+/// A failed conversation.
 #[derive(Debug, thiserror::Error)]
 pub enum TalkError {
-    /// Certificates or keys for TLS cannot be used.
+    /// Unusable certificates or keys for TLS.
     #[error(transparent)]
     Credentials(#[from] NoCredentials),
-    /// The socket failed, ended or was silent for too long.
+    /// The socket failed, was closed or timed out.
     #[error("{attempt}")]
     Io {
         /// The attempted step.
@@ -55,16 +55,16 @@ pub enum TalkError {
 /// A reply to an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Its type, a number of [`super::wire::rep`].
+    /// Type, a number of [`super::wire::rep`].
     pub kind: u32,
-    /// Its data; a sentence for people in an error.
+    /// Data; for an error, a message for people.
     pub data: Vec<u8>,
 }
 
 /// The description of the chosen export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Flags of [`super::wire::flag`].
     pub flags: u16,
@@ -74,27 +74,27 @@ pub struct Chosen {
     pub description: Option<String>,
 }
 
-/// A simple reply, or one chunk of a structured or extended one.
+/// A simple reply, or a chunk of a structured or extended reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Of which request.
+    /// Identifier of the request.
     pub cookie: u64,
-    /// How it was framed.
+    /// Framing.
     pub style: Style,
-    /// No more follow.
+    /// Last chunk of the reply.
     pub done: bool,
-    /// Its type, a number of [`super::wire::chunk`]; [`chunk::NONE`] for a simple reply.
+    /// Type, a number of [`super::wire::chunk`]; [`chunk::NONE`] for a simple reply.
     pub kind: u16,
     /// The request's offset, in an extended reply.
     pub offset: Option<u64>,
     /// The error of a simple reply, or zero.
     pub error: u32,
-    /// Bytes behind the header; those of a simple reply to a read only if it is told how many there are.
+    /// Bytes after the header; for a simple reply to a read, the number given to [`Talk::chunk`].
     pub payload: Vec<u8>,
 }
 
 impl Chunk {
-    /// The number of the error that it reports; zero for none.
+    /// Error number; zero for none.
     pub fn errno(&self) -> u32 {
         if self.kind & chunk::IS_ERROR == 0 {
             return self.error;
@@ -111,14 +111,14 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Connects and exchanges greetings, and begins TLS where the address asks for it.
+    /// Connects and exchanges greetings; starts TLS if the address requires it.
     pub fn begin(address: &Address, timeout: Duration) -> Result<Self, TalkError> {
         Self::begin_as(address, timeout, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)
     }
 
-    /// The same as a client that has no other than these flags of [`hello`].
+    /// Same as [`Talk::begin`], as a client with only these flags of [`hello`].
     pub fn begin_as(address: &Address, timeout: Duration, flags: u16) -> Result<Self, TalkError> {
-        // Faults of certificates are reported before a connection is made.
+        // Certificate errors are reported before connecting.
         let trust = address.tls.as_ref().map(|tls| Trust::read(tls.certificates.as_deref(), tls.names)).transpose()?;
         let failed = |source| TalkError::Io { attempt: "connecting", source };
         let mut talk = Self::greet(Socket::connect(&address.host, timeout).map_err(failed)?, flags)?;
@@ -132,7 +132,7 @@ impl Talk {
         Ok(talk)
     }
 
-    /// Exchanges greetings on a connection, as a client that has these flags of [`hello`].
+    /// Exchanges greetings on a connection, as a client with these flags of [`hello`].
     pub fn greet(socket: Socket, flags: u16) -> Result<Self, TalkError> {
         let mut talk = Self { socket, flags: 0 };
         let mut greeting = [0; 18];
@@ -150,7 +150,7 @@ impl Talk {
         Ok(talk)
     }
 
-    /// Begins TLS with the server, whose certificate names `name`: what was negotiated before is void.
+    /// Starts TLS with the server, whose certificate must contain `name`. Discards previously negotiated options.
     pub fn secure(&mut self, trust: &Trust, name: &str) -> Result<(), TalkError> {
         const ATTEMPT: &str = "beginning TLS";
         if let Some(Said { kind, data }) = self.option(option::STARTTLS, &[])?.last()
@@ -167,17 +167,17 @@ impl Talk {
         self.flags
     }
 
-    /// The connection, for the target that goes on with it, or for bytes that no method here would send.
+    /// The connection, for a target that takes over, or for raw bytes.
     pub const fn socket(&mut self) -> &mut Socket {
         &mut self.socket
     }
 
-    /// The connection alone.
+    /// Returns the connection.
     pub fn into_socket(self) -> Socket {
         self.socket
     }
 
-    /// Sends an option and reads all replies to it; the last one is an acknowledgement or an error.
+    /// Sends an option and reads all replies; the last is an acknowledgement or an error.
     pub fn option(&mut self, option: u32, data: &[u8]) -> Result<Vec<Said>, TalkError> {
         const ATTEMPT: &str = "negotiating an option";
         let head = [&OPTION.to_be_bytes()[..], &option.to_be_bytes(), &(data.len() as u32).to_be_bytes()];
@@ -198,10 +198,10 @@ impl Talk {
                 return Ok(said);
             }
         }
-        Err(unexpected(ATTEMPT, "more replies to one option than anybody needs"))
+        Err(unexpected(ATTEMPT, "too many replies to an option"))
     }
 
-    /// Asks about an export, or (`go`) chooses it.
+    /// Queries an export, or (`go`) chooses it.
     pub fn choose(&mut self, export: &str, go: bool) -> Result<Chosen, TalkError> {
         const ATTEMPT: &str = "choosing the export";
         let asked = [info::BLOCK_SIZE, info::DESCRIPTION];
@@ -220,7 +220,7 @@ impl Talk {
         chosen.ok_or_else(|| unexpected(ATTEMPT, "nothing about the export"))
     }
 
-    /// Sends a request, with a payload behind it.
+    /// Sends a request, followed by `payload`.
     pub fn request(&mut self, style: Style, request: &Asked, payload: &[u8]) -> Result<(), TalkError> {
         let mut bytes = Vec::with_capacity(32 + payload.len());
         request.write(style, &mut bytes);
@@ -228,7 +228,7 @@ impl Talk {
         self.write("sending a request", &bytes)
     }
 
-    /// Reads a reply, or a chunk of one. A simple reply without an error is followed by `data` bytes.
+    /// Reads a reply or a chunk. A simple reply without an error is followed by `data` bytes.
     pub fn chunk(&mut self, data: u32) -> Result<Chunk, TalkError> {
         const ATTEMPT: &str = "reading a reply";
         let mut magic = [0; 4];
@@ -279,7 +279,7 @@ impl Talk {
     }
 }
 
-/// A request as it is sent.
+/// A request on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// Flags of [`super::wire::command_flag`].
@@ -295,7 +295,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Appends its header.
+    /// Appends the header.
     #[inline]
     pub fn write(&self, style: Style, out: &mut Vec<u8>) {
         let extended = style == Style::Extended;
@@ -336,8 +336,8 @@ fn refused(attempt: &'static str, kind: u32, data: &[u8]) -> TalkError {
     let number = kind & !rep::ERROR;
     let what = match kind {
         rep::ERR_UNKNOWN => "there is no such export".to_owned(),
-        rep::ERR_TLS_REQD => "it asks for TLS; write nbds: in place of nbd:".to_owned(),
-        rep::ERR_UNSUP => "it does not know the option".to_owned(),
+        rep::ERR_TLS_REQD => "it requires TLS; write nbds: instead of nbd:".to_owned(),
+        rep::ERR_UNSUP => "it does not support the option".to_owned(),
         _ => format!("error {number}"),
     };
     let text = String::from_utf8_lossy(data);

@@ -1,4 +1,4 @@
-//! What makes two paths, or two open files, the same thing.
+//! Identity of a file or device, independent of its path.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};

@@ -1,7 +1,7 @@
-//! Whether the kernel uses a block device or a file: mounted, swap, stacked on, behind a loop device, exported.
+//! Detection of kernel uses of a block device or file: mounts, swap, stacked devices, loop devices, exports.
 //!
-//! Reads `/proc` and sysfs, and opens nothing. Sees the mounts of its own mount namespace; that others hold a device
-//! is seen by opening it exclusively, which is done elsewhere.
+//! Reads `/proc` and sysfs, and opens no device. Sees only mounts of its own namespace; other uses are detected by an
+//! exclusive open elsewhere.
 
 use std::fmt;
 use std::io;
@@ -15,33 +15,33 @@ use crate::subject::{Mounts, unescaped};
 /// A use of a device or file by the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InUse {
-    /// A filesystem on it is mounted.
+    /// A mounted filesystem.
     Mounted {
         /// The device, its disk or its partition.
         device: String,
-        /// Where.
+        /// Mount point.
         point: String,
     },
-    /// Swap is on it.
+    /// Swap.
     Swap {
         /// The device or file.
         device: String,
     },
-    /// Something is stacked on it.
+    /// A stacked device.
     Held {
         /// The device, its disk or its partition.
         device: String,
-        /// By which devices.
+        /// Names of the stacked devices.
         holders: String,
     },
-    /// A loop device shows it.
+    /// A loop device.
     Loop {
         /// The loop device.
         device: String,
     },
-    /// It is exported to others over a network or a bus.
+    /// An export over a network or a bus.
     Exported {
-        /// By which part of the kernel.
+        /// Kernel subsystem.
         by: &'static str,
     },
 }
@@ -59,7 +59,7 @@ impl fmt::Display for InUse {
 }
 
 impl InUse {
-    /// What has to be done before.
+    /// Action required first.
     pub(super) fn remedy(&self) -> String {
         match self {
             Self::Mounted { point, .. } => format!("unmount it (umount {point})"),
@@ -71,14 +71,14 @@ impl InUse {
     }
 }
 
-/// The first use of `block`, or of what shares bytes with it.
+/// First use of `block`, or of devices that share bytes with it.
 pub(super) fn block(tree: &Tree, block: &Block) -> io::Result<Option<InUse>> {
     let mounts = Mounts::read(tree)?;
     for member in block.family()? {
         let number = member.number().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
         let identity = Identity::Block(number);
         let device = format!("/dev/{}", member.name().replace('!', "/"));
-        // Filesystems of many devices show a number of their own, and one device as their source.
+        // Multi-device filesystems have an anonymous device number, and one of their devices as source.
         if let Some(mount) = mounts.of(number, |source| source.starts_with("/dev") && is(tree, source, &identity)) {
             return Ok(Some(InUse::Mounted { device, point: mount.point.display().to_string() }));
         }
@@ -93,7 +93,7 @@ pub(super) fn block(tree: &Tree, block: &Block) -> io::Result<Option<InUse>> {
     Ok(None)
 }
 
-/// The first use that names a file or device by its path: swap, loop devices, exports.
+/// First use that refers to a file or device by path: swap, loop devices, exports.
 pub(super) fn file(tree: &Tree, identity: &Identity) -> io::Result<Option<InUse>> {
     if let Some(device) = swaps(tree)?.into_iter().find(|path| is(tree, Path::new(path), identity)) {
         return Ok(Some(InUse::Swap { device }));
@@ -116,7 +116,7 @@ fn swaps(tree: &Tree) -> io::Result<Vec<String>> {
     }
 }
 
-/// Backing paths of the kernel's targets (SCSI, `NVMe`): three directories down, where configfs is mounted.
+/// Backing paths of the kernel's targets (SCSI, `NVMe`): three levels below the configfs root.
 fn exports(tree: &Tree, identity: &Identity) -> io::Result<Option<InUse>> {
     const TARGETS: [(&str, &str, &str, &str); 2] = [
         ("SCSI", "sys/kernel/config/target/core", "", "udev_path"),
@@ -136,7 +136,7 @@ fn exports(tree: &Tree, identity: &Identity) -> io::Result<Option<InUse>> {
     Ok(None)
 }
 
-/// True when `path` leads to the thing itself.
+/// True if `path` refers to `identity`.
 fn is(tree: &Tree, path: &Path, identity: &Identity) -> bool {
     path.is_absolute() && tree.path(path).metadata().is_ok_and(|stat| Identity::of(&stat) == *identity)
 }

@@ -1,7 +1,7 @@
-//! Which process has a file or device, or what shares bytes with it, open for writing.
+//! Finds processes that have a file or device, or an overlapping device, open for writing.
 //!
-//! Looks through `/proc`, which shows a user their own processes and root all of them, in one process namespace.
-//! What it cannot see counts as not there: this is a net below the other checks, not one of them.
+//! Scans `/proc`, which shows users their own processes and root all, within a process namespace. An additional check:
+//! invisible processes are not detected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 use super::Identity;
 use crate::host::Tree;
 
-/// Open files that are looked at, over all processes.
+/// Maximum number of open files examined, over all processes.
 const FILES_MAX: usize = 1_000_000;
 
-/// A process that has it open for writing.
+/// A process with a file or device open for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Opener {
     pub(super) pid: u32,
     pub(super) command: String,
-    /// What it has open: as the process named it.
+    /// Path as opened by the process.
     pub(super) opened: PathBuf,
 }
 
-/// The first other process that has one of `identities` open for writing: the file or device at `path`, the device's
-/// disk, its partitions.
+/// First other process that has one of `identities` open for writing: the file or device at `path`, its disk, or its
+/// partitions.
 pub(super) fn writer(tree: &Tree, identities: &[Identity], path: &Path) -> Option<Opener> {
     let canonical = path.canonicalize().ok()?;
     let own = std::process::id();
@@ -40,16 +40,16 @@ pub(super) fn writer(tree: &Tree, identities: &[Identity], path: &Path) -> Optio
     None
 }
 
-/// Where the descriptor leads, when it is open for writing and that is one of `identities`.
+/// Target of the descriptor if it is open for writing and has one of `identities`.
 fn written(tree: &Tree, pid: u32, descriptor: &str, identities: &[Identity], canonical: &Path) -> Option<PathBuf> {
     let opened = tree.path(format!("proc/{pid}/fd/{descriptor}"));
     let target = fs::read_link(&opened).ok().filter(|target| target.is_absolute())?;
     let info = tree.text(format!("proc/{pid}/fdinfo/{descriptor}")).ok()?;
     let line = |key: &str| info.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
-    // Octal, as for open(2): the lowest two bits say read, write or both.
+    // Octal flags of open(2): the lowest two bits are the access mode.
     let writing =
         line("flags:").and_then(|flags| u32::from_str_radix(flags, 8).ok()).is_some_and(|flags| flags & 3 != 0);
-    // Asking a dead network filesystem for a file's identity would never return: only likely files are asked.
+    // stat on a hung network filesystem would block, so only plausible files are examined.
     let inode = line("ino:").and_then(|inode| inode.parse::<u64>().ok());
     let likely = |identity: &Identity| match identity {
         Identity::Block(_) => target.starts_with("/dev"),

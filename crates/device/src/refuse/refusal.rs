@@ -1,6 +1,4 @@
-//! Why something may not be written to, in one line that says what to do.
-//!
-//! Knows nothing about how it was found out.
+//! Reasons for refusing a destructive write, each with its remedy.
 
 use std::io;
 
@@ -8,12 +6,12 @@ use super::in_use::InUse;
 use crate::signature::{Family, Signature};
 use crate::subject::{Subject, SubjectKind, Unusable, shown};
 
-/// What could not be found out.
+/// Fact that could not be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// Who uses it.
+    /// Its users.
     Uses,
-    /// What it holds.
+    /// Its content.
     Contents,
 }
 
@@ -26,96 +24,96 @@ impl Unknown {
     }
 }
 
-/// Something that plimsoll will not write to.
+/// Reason why plimsoll refuses to write.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// Not given to `--destroy`.
     #[error("{path}: writing would destroy what it holds: if that may be lost, add --destroy {path}")]
     NotNamed {
-        /// As it was given.
+        /// Path as given.
         path: String,
     },
-    /// Given to `--destroy` by another of its names.
+    /// Given to `--destroy` under another name.
     #[error("{path}: --destroy names it as {name}: the two have to be the same, letter for letter: --destroy {path}")]
     NamedOtherwise {
-        /// As it was given.
+        /// Path as given.
         path: String,
-        /// As `--destroy` has it.
+        /// Path given to `--destroy`.
         name: String,
     },
-    /// Nothing that could be written to in the first place.
+    /// Not a possible target.
     #[error(transparent)]
     Unusable(Unusable),
     /// A directory.
     #[error("{path}: a directory, and those are never destroyed: plimsoll makes its own file in it, without --destroy")]
     Directory {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
     },
-    /// It cannot be written to.
+    /// Read-only.
     #[error("{path}: read-only: leave out --destroy, or make it writable first")]
     ReadOnly {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
     },
-    /// The kernel uses it.
+    /// In use by the kernel.
     #[error("{path}: {found}: {} first", found.remedy())]
     InUse {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
-        /// By what.
+        /// The use.
         found: InUse,
     },
     /// Opened exclusively.
     #[error(
-        "{path}: held exclusively by the kernel or another program: stop what uses it first (lsof, fuser and lsblk show what)"
+        "{path}: held exclusively by the kernel or another program: stop its user first (see lsof, fuser and lsblk)"
     )]
     Busy {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
     },
-    /// A process has it open for writing.
+    /// Open for writing in another process.
     #[error("{path}: {opened} is open for writing in process {pid} ({command}): stop that first")]
     Open {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
-        /// What the process has open: this, or its disk, or a partition of it.
+        /// Path opened by the process: this, its disk, or a partition.
         opened: String,
-        /// The process.
+        /// Process ID.
         pid: u32,
-        /// Its name.
+        /// Process name.
         command: String,
     },
-    /// Another process holds a lock on the file.
+    /// Locked by another process.
     #[error("{path}: locked by another process, such as another run of plimsoll: wait for that, or stop it first")]
     Locked {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
     },
-    /// It carries something known.
+    /// Carries a known signature.
     #[error("{path}: carries {signature}: {remedy}")]
     Carries {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
-        /// What.
+        /// The signature.
         signature: Signature,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
-    /// The path led elsewhere from one moment to the next.
+    /// The path was replaced during the checks.
     #[error("{path}: changed while it was examined: find out what replaces it, and try again")]
     Changed {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
     },
-    /// What is not known is not written to.
-    #[error("{path}: cannot find out {}, so nothing is written to it", what.name())]
+    /// A check failed.
+    #[error("{path}: cannot determine {}, so it is not written to", what.name())]
     Unknown {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
-        /// What.
+        /// The unknown fact.
         what: Unknown,
-        /// What the kernel said.
+        /// System error.
         #[source]
         source: io::Error,
     },
@@ -127,16 +125,16 @@ impl Refusal {
     }
 }
 
-/// What to do about a signature: plimsoll never does it itself.
+/// Remedy for a signature; plimsoll never removes it itself.
 pub(super) fn clearing(subject: &Subject, signature: &Signature) -> String {
     let path = shown(&subject.path);
     let how = match (subject.kind, signature.family) {
         (SubjectKind::File, _) => "delete the file, and give its directory instead".to_owned(),
-        // wipefs knows the others.
+        // wipefs does not support the others.
         (_, Family::Database | Family::Image | Family::Other) => {
             format!("clear it with dd if=/dev/zero of={path} bs=4096 seek={} count=1", signature.offset / 4096)
         }
-        // A partition table in a partition is something that wipefs wants to be told twice.
+        // wipefs needs -f for a partition table in a partition.
         (_, Family::PartitionTable) => format!("wipe it with wipefs -a {path} (-a -f on a partition)"),
         _ => format!("wipe it with wipefs -a {path}"),
     };

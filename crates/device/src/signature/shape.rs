@@ -1,17 +1,17 @@
-//! Signatures whose magic is too short to be believed alone: the fields around it have to make sense too.
+//! Signatures with a short magic, which need plausible neighbouring fields.
 //!
-//! Also ZFS uberblocks, which lie anywhere in a ring. Knows the formats' layouts, and nothing about what they hold.
+//! Also ZFS uberblocks, which may be anywhere in a ring.
 
 use std::io::{self, Read, Seek};
 
 use super::{Family, Signature, Window};
 
-/// Looks at the first bytes for one thing.
+/// Detector of a format in the first bytes.
 type Look = fn(&[u8]) -> Option<Signature>;
 
 const LOOKS: &[Look] = &[ext, nilfs, hfs, innodb, innodb_log, postgres_page, postgres_log, master_boot_record];
 
-/// The first shape that fits.
+/// First matching format.
 pub(super) fn find(window: &mut Window<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
     match LOOKS.iter().find_map(|look| look(window.head())) {
         Some(found) => Ok(Some(found)),
@@ -39,11 +39,11 @@ fn be32(head: &[u8], at: usize) -> Option<u32> {
     field(head, at).map(u32::from_be_bytes)
 }
 
-/// The superblock at 1,024: magic at 56, revision at 76, features from 92.
+/// Superblock at 1,024: magic at 56, revision at 76, features from 92.
 fn ext(head: &[u8]) -> Option<Signature> {
     const JOURNAL: u32 = 0x4;
     const JOURNAL_DEVICE: u32 = 0x8;
-    // Extents, 64 bit, flexible groups: what ext3 does not know.
+    // Extents, 64 bit, flexible groups: not supported by ext3.
     const EXT4: u32 = 0x40 | 0x80 | 0x200;
     let at = |offset: usize| le32(head, 1024 + offset);
     if le16(head, 1024 + 56)? != 0xef53 || at(24)? > 6 || at(76)? > 1 {
@@ -70,7 +70,7 @@ fn hfs(head: &[u8]) -> Option<Signature> {
         .then(|| found("an HFS+ filesystem", Family::Filesystem, 1024))
 }
 
-/// Page 0 of a tablespace: page number 0, type `FSP_HDR` (8), the space's number twice, a size above zero.
+/// Page 0 of a tablespace: page number 0, type `FSP_HDR` (8), space number twice, nonzero size.
 fn innodb(head: &[u8]) -> Option<Signature> {
     let number = be32(head, 4)?;
     let kind = u16::from_be_bytes(field(head, 24)?);
@@ -78,14 +78,14 @@ fn innodb(head: &[u8]) -> Option<Signature> {
     sane.then(|| found("an InnoDB (MySQL, MariaDB) tablespace", Family::Database, 24))
 }
 
-/// The first block of a redo log: a format of one digit or MariaDB's word, and the maker's name at 16.
+/// First block of a redo log: a single-digit format or MariaDB's word, and the creator's name at 16.
 fn innodb_log(head: &[u8]) -> Option<Signature> {
     let maker = head.get(16..48)?;
     let named = ["MySQL ", "MariaDB ", "Percona ", "Backup "].iter().any(|name| maker.starts_with(name.as_bytes()));
     named.then(|| found("an InnoDB (MySQL, MariaDB) redo log", Family::Database, 16))
 }
 
-/// A page header: bounds in order, page size and layout version 4 in one field, flags within those known.
+/// Page header: bounds in order, page size and layout version 4 in one field, known flags only.
 fn postgres_page(head: &[u8]) -> Option<Signature> {
     let [flags, lower, upper, special, version] = [10, 12, 14, 16, 18].map(|at| le16(head, at));
     let (flags, lower, upper, special, version) = (flags?, lower?, upper?, special?, version?);
@@ -95,7 +95,7 @@ fn postgres_page(head: &[u8]) -> Option<Signature> {
     (sane && ordered).then(|| found("a PostgreSQL data file", Family::Database, 18))
 }
 
-/// The first page of a segment: magic 0xD1xx, the flag of a long header, sizes of segment and block.
+/// First page of a segment: magic 0xD1xx, flag of a long header, sizes of segment and block.
 fn postgres_log(head: &[u8]) -> Option<Signature> {
     let (magic, info) = (le16(head, 0)?, le16(head, 2)?);
     let (segment, block) = (le32(head, 32)?, le32(head, 36)?);
@@ -104,7 +104,7 @@ fn postgres_log(head: &[u8]) -> Option<Signature> {
     (sane && sized).then(|| found("a PostgreSQL write-ahead log", Family::Database, 0))
 }
 
-/// Four entries of 16 bytes from 446, of which at least one is used and none is impossible.
+/// Four entries of 16 bytes from 446: all plausible, at least one used.
 fn master_boot_record(head: &[u8]) -> Option<Signature> {
     if field(head, 510)? != [0x55, 0xaa] {
         return None;
@@ -116,7 +116,7 @@ fn master_boot_record(head: &[u8]) -> Option<Signature> {
     (possible && any).then(|| found("an MBR partition table", Family::PartitionTable, 510))
 }
 
-/// Uberblocks: 128 slots of 1 KiB in the second half of each of the four labels of 256 KiB, in either byte order.
+/// Uberblocks: 128 slots of 1 KiB in the second half of each of the four 256 KiB labels, in either byte order.
 fn zfs(window: &mut Window<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
     const MAGIC: u64 = 0x00ba_b10c;
     const LABEL: u64 = 256 << 10;

@@ -1,24 +1,24 @@
-//! Signatures that are a few fixed bytes at fixed places: data.
+//! Table of signatures with fixed bytes at fixed offsets.
 //!
-//! Offsets and bytes are those of the on-disk formats as `libblkid` (util-linux) and the projects themselves document
-//! them. Strong magics only: what would be found in random bytes too is in [`super::shape`], with a second look.
+//! Offsets and bytes from the documentation of the formats and from `libblkid` (util-linux). Long magics only; short
+//! magics, which also occur in random bytes, need the additional checks of [`super::shape`].
 
 use std::io::{self, Read, Seek};
 
 use super::Family::{self, Database, Encryption, Filesystem, Image, Other, PartitionTable, Raid, Swap, Volume};
 use super::{Signature, Window};
 
-/// Where magic bytes are.
+/// Offset of magic bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// So many bytes from the start.
+    /// Bytes from the start.
     Start(u64),
-    /// `plus` bytes after the point that is `back` before the end, the end rounded down to a multiple of `align`.
+    /// `plus - back` bytes from the end, after rounding the end down to a multiple of `align`.
     End { align: u64, back: u64, plus: u64 },
 }
 use Place::{End, Start};
 
-/// Bytes that tell one thing.
+/// Magic bytes of a format.
 pub(super) struct Magic {
     name: &'static str,
     family: Family,
@@ -27,7 +27,7 @@ pub(super) struct Magic {
 }
 
 impl Place {
-    /// From the start of something of `size` bytes; `None` when it is too small to have such a place.
+    /// Offset from the start of an input of `size` bytes; `None` if it is too short.
     fn offset(self, size: u64) -> Option<u64> {
         match self {
             Start(offset) => Some(offset),
@@ -37,7 +37,7 @@ impl Place {
 }
 
 impl Magic {
-    /// Looks for it in all its places.
+    /// Searches all places.
     pub(super) fn find(&self, window: &mut Window<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
         for place in self.places {
             let Some(offset) = place.offset(window.size) else { continue };
@@ -48,7 +48,7 @@ impl Magic {
         Ok(None)
     }
 
-    /// Where its bytes would be in something of `size` bytes.
+    /// Offset and bytes of the magic in an input of `size` bytes.
     #[cfg(test)]
     pub(super) fn samples(&self, size: u64) -> impl Iterator<Item = (u64, &'static [u8])> {
         let offsets = self.places.iter().filter_map(move |place| place.offset(size));
@@ -64,7 +64,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// The last ten bytes of the first page, for every page size that Linux has.
+/// The last ten bytes of the first page, for every page size of Linux.
 const SWAP: &[Place] = &[Start(4086), Start(8182), Start(16374), Start(32758), Start(65526)];
 /// Metadata 1.0 (from the end), 1.1 and 1.2.
 const MD1: &[Place] = &[Start(0), Start(4096), End { align: 4096, back: 8192, plus: 0 }];
@@ -72,14 +72,14 @@ const MD0: &[Place] = &[End { align: 64 * KIB, back: 64 * KIB, plus: 0 }];
 const DRBD: &[Place] = &[End { align: 4096, back: 4096, plus: 60 }];
 const GPT: &[Place] =
     &[Start(512), Start(4096), End { align: 512, back: 512, plus: 0 }, End { align: 4096, back: 4096, plus: 0 }];
-/// The name of the first pair of the list in each of the four labels: 16 KiB in, after 24 bytes of encoding.
+/// Name of the first pair of the list in each of the four labels, at 16 KiB plus 24 bytes of encoding.
 const ZFS: &[Place] = &[
     Start(16 * KIB + 24),
     Start((256 + 16) * KIB + 24),
     End { align: 256 * KIB, back: 512 * KIB, plus: 16 * KIB + 24 },
     End { align: 256 * KIB, back: 256 * KIB, plus: 16 * KIB + 24 },
 ];
-/// The second header of LUKS2 is at one of these, by the size of the first.
+/// Possible offsets of the second LUKS2 header, depending on the size of the first.
 const LUKS2: &[Place] = &[
     Start(16 * KIB),
     Start(32 * KIB),
@@ -97,7 +97,7 @@ const VOLUME_DESCRIPTORS: &[Place] = &[Start(34817), Start(36865), Start(38913),
 /// The copy of the disk header, at the end of the second allocation unit of 1 or 4 MiB.
 const ASM_COPIES: &[Place] = &[Start(2 * MIB - 8 * KIB + 32), Start(8 * MIB - 8 * KIB + 32)];
 
-/// In the order in which they are looked for: what names the owner best comes first.
+/// In search order: the most specific owner first.
 #[rustfmt::skip]
 pub(super) const MAGICS: &[Magic] = &[
     magic("an Oracle ASM disk", Database, b"ORCLDISK", &[Start(32)]),
@@ -180,7 +180,7 @@ pub(super) const MAGICS: &[Magic] = &[
     magic("an Apple partition map", PartitionTable, b"PM\0\0", &[Start(512)]),
 ];
 
-/// What is left when the signatures above are wiped, for the programs that wipe do not know these.
+/// Remains after wiping the signatures above, as wiping programs do not support them.
 #[rustfmt::skip]
 pub(super) const LEFTOVERS: &[Magic] = &[
     magic("a copy of an Oracle ASM disk header", Other, b"ORCLDISK", ASM_COPIES),

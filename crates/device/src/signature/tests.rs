@@ -1,5 +1,4 @@
-//! Signatures on buffers: bytes at an offset in, a name out. Real ones, made by their own programs, are tried in
-//! `tests/subject_signatures.rs`.
+//! Signatures in buffers. `tests/subject_signatures.rs` tests real signatures, written by the respective programs.
 
 use std::io::Cursor;
 
@@ -19,7 +18,7 @@ fn check(pieces: &[(i64, &[u8])], expected: &str) {
 }
 
 #[test]
-fn zeroes_and_small_things_carry_nothing() {
+fn zeros_and_short_inputs_have_no_signature() {
     check(&[], "nothing");
     for size in [0, 1, 511, 512, 4096, 65536, 131_073] {
         let bytes = vec![0; size];
@@ -28,7 +27,7 @@ fn zeroes_and_small_things_carry_nothing() {
 }
 
 #[test]
-fn random_bytes_carry_nothing() {
+fn random_bytes_have_no_signature() {
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..20 {
         let bytes: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(MIB).collect();
@@ -37,8 +36,8 @@ fn random_bytes_carry_nothing() {
 }
 
 #[test]
-fn every_magic_of_the_table_is_found_where_it_says() {
-    // Sparse in effect: only the largest place of btrfs, at 256 GiB, is beyond this image.
+fn every_magic_of_the_table_is_found_at_its_offset() {
+    // Only the last copy of btrfs, at 256 GiB, is beyond this image.
     for magic in table::MAGICS.iter().chain(table::LEFTOVERS) {
         for (offset, bytes) in magic.samples(80 * MIB as u64) {
             let mut image = vec![0; 80 * MIB];
@@ -51,7 +50,7 @@ fn every_magic_of_the_table_is_found_where_it_says() {
 }
 
 #[test]
-fn short_magics_need_a_second_look() {
+fn short_magics_need_plausible_fields() {
     check(&[(1080, &[0x53, 0xef])], "an ext2 filesystem (at byte 1080)");
     check(&[(1080, &[0x53, 0xef]), (1116, &[4])], "an ext3 filesystem (at byte 1080)");
     check(&[(1080, &[0x53, 0xef]), (1120, &[0x40])], "an ext4 filesystem (at byte 1080)");
@@ -64,7 +63,7 @@ fn short_magics_need_a_second_look() {
 }
 
 #[test]
-fn databases_are_known_by_their_pages() {
+fn databases_are_recognised_by_their_pages() {
     let space: &[(i64, &[u8])] = &[(24, &[0, 8]), (34, &[0, 0, 0, 5]), (38, &[0, 0, 0, 5]), (46, &[0, 0, 4, 0])];
     check(space, "an InnoDB (MySQL, MariaDB) tablespace (at byte 24)");
     check(&[(0, &[0, 0, 0, 6]), (16, b"MySQL 8.0.36")], "an InnoDB (MySQL, MariaDB) redo log (at byte 16)");
@@ -93,6 +92,6 @@ fn odd_sizes_round_the_end_down() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error() {
+fn read_error_is_returned() {
     assert!(signature(&mut Cursor::new(&[0; 100]), Bytes::new(5000)).is_err());
 }

@@ -1,17 +1,17 @@
-//! A look at a few bytes of something large.
+//! Random access to small ranges of a large input.
 //!
-//! Knows nothing about what they mean. What lies beyond the end is absent, not an error.
+//! A range beyond the end is absent, not an error.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes at the start that are kept: most signatures are in them.
+/// Length of the cached head in bytes: it contains most signatures.
 const HEAD: u64 = 128 << 10;
 
-/// A reader with its first bytes at hand.
+/// A reader with cached first bytes.
 pub(super) struct Window<'a, R> {
     reader: &'a mut R,
     head: Vec<u8>,
-    /// Bytes in all.
+    /// Total length in bytes.
     pub(super) size: u64,
 }
 
@@ -22,7 +22,7 @@ impl<'a, R: Read + Seek> Window<'a, R> {
         Ok(window)
     }
 
-    /// The `length` bytes from `offset`; `None` when they are not all there.
+    /// The `length` bytes at `offset`; `None` if they exceed the input.
     pub(super) fn bytes(&mut self, offset: u64, length: usize) -> io::Result<Option<Vec<u8>>> {
         let end = offset.saturating_add(length as u64);
         if end > self.size {
@@ -34,7 +34,7 @@ impl<'a, R: Read + Seek> Window<'a, R> {
         self.read(offset, length as u64).map(Some)
     }
 
-    /// The bytes kept of the start: 128 KiB, or all there are.
+    /// The cached head: 128 KiB, or the whole input.
     pub(super) fn head(&self) -> &[u8] {
         &self.head
     }

@@ -1,6 +1,6 @@
-//! What direct I/O has to be aligned to.
+//! Alignment requirements of direct I/O.
 //!
-//! Asks the kernel (`STATX_DIOALIGN`, Linux 6.1) and knows what to assume when it does not say. Opens nothing.
+//! Queries the kernel (`STATX_DIOALIGN`, Linux 6.1), with conservative defaults.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -10,44 +10,44 @@ use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statx};
 /// Alignment of direct I/O, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alignment {
-    /// Of the buffer's address.
+    /// Alignment of buffer addresses.
     pub memory: u32,
-    /// Of offset and length.
+    /// Alignment of offset and length.
     pub offset: u32,
 }
 
-/// Whether and how direct I/O can be done.
+/// Support and alignment of direct I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direct {
-    /// The kernel says so.
+    /// Reported by the kernel.
     Told(Alignment),
-    /// The kernel does not say; the device's logical block, else 4 KiB, is aligned enough.
+    /// Assumed from the device's logical block size, else 4 KiB.
     Assumed(Alignment),
-    /// The kernel says that `O_DIRECT` is not for this file.
+    /// Not supported for this file.
     Refused,
 }
 
-/// Enough for every device whose logical block is not known.
+/// Alignment in bytes if the logical block size is unknown.
 const CAUTIOUS: u32 = 4096;
 
 impl Direct {
-    /// Of an open file or block device. Use this for a file that was just made: a directory tells nothing.
+    /// Queries an open file or block device. Needed for new files: a directory does not report alignment.
     pub fn of(file: impl AsFd) -> Option<Self> {
-        told(&statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?)
+        reported(&statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?)
     }
 
-    /// Of what is at `path`.
+    /// Queries `path`.
     pub(crate) fn at(path: &Path) -> Option<Self> {
-        told(&statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?)
+        reported(&statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?)
     }
 
-    /// What to assume on a device with this logical block, in bytes.
+    /// Assumption for a device with this logical block size in bytes.
     pub(crate) fn assumed(logical_block: Option<u32>) -> Self {
         let bytes = logical_block.filter(|bytes| bytes.is_power_of_two()).unwrap_or(CAUTIOUS).max(512);
         Self::Assumed(Alignment { memory: bytes, offset: bytes })
     }
 
-    /// The alignment; `None` where direct I/O is refused.
+    /// The alignment; `None` without direct I/O.
     pub const fn alignment(&self) -> Option<Alignment> {
         match self {
             Self::Told(alignment) | Self::Assumed(alignment) => Some(*alignment),
@@ -56,7 +56,7 @@ impl Direct {
     }
 }
 
-fn told(stat: &Statx) -> Option<Direct> {
+fn reported(stat: &Statx) -> Option<Direct> {
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
         return None;
     }

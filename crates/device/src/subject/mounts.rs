@@ -1,7 +1,6 @@
-//! The mount table, and the filesystem that a path is on.
+//! The mount table, and the filesystem of a path.
 //!
-//! Reads the form of `/proc/self/mountinfo` (proc(5)). Sees the mounts of its own mount namespace only, and knows
-//! nothing about what a filesystem is good for.
+//! Parses `/proc/self/mountinfo` (proc(5)), which contains only the mounts of this namespace.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,20 +8,20 @@ use std::path::{Path, PathBuf};
 use super::DeviceNumber;
 use crate::host::Tree;
 
-/// One line of the mount table.
+/// A line of the mount table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// The kernel's number of the mount.
+    /// Mount ID.
     pub(crate) id: u64,
-    /// Of the filesystem: that of its block device, or an anonymous one.
+    /// Device number of the filesystem: its block device, or anonymous.
     pub(crate) number: DeviceNumber,
-    /// Where it is mounted.
+    /// Mount point.
     pub(crate) point: PathBuf,
-    /// Options of the mount, then those of the filesystem that the mount does not repeat.
+    /// Options of the mount, then further options of the filesystem.
     pub(crate) options: String,
     /// Filesystem type.
     pub(crate) kind: String,
-    /// What is mounted: often a path below `/dev`.
+    /// Source: often a path below `/dev`.
     pub(crate) source: String,
 }
 
@@ -31,18 +30,18 @@ pub(crate) struct Mount {
 pub(crate) struct Mounts(Vec<Mount>);
 
 impl Mounts {
-    /// Reads the mounts that this process sees.
+    /// Reads the mounts visible to this process.
     pub(crate) fn read(tree: &Tree) -> io::Result<Self> {
         tree.text("proc/self/mountinfo").map(|text| Self::parse(&text))
     }
 
-    /// Reads the table's text; lines of another form are passed over.
+    /// Parses the table; skips malformed lines.
     pub(crate) fn parse(text: &str) -> Self {
         Self(text.lines().filter_map(mount).collect())
     }
 
-    /// The mount that `path` (canonical) is on: by the mount's number where the kernel told it, else the longest
-    /// mount point above the path, the later one where two are mounted on one point.
+    /// The mount of `path` (canonical): by mount ID if the kernel reported it, else the longest mount point above the
+    /// path, and the latest if several share it.
     pub(crate) fn holding(&self, path: &Path, id: Option<u64>) -> Option<&Mount> {
         let told = id.and_then(|id| self.0.iter().find(|mount| mount.id == id));
         let longest = || {
@@ -52,7 +51,7 @@ impl Mounts {
         told.or_else(longest)
     }
 
-    /// The first mount whose filesystem has this number, or whose source `is_source` accepts.
+    /// First mount with this device number, or with a source accepted by `is_source`.
     pub(crate) fn of(&self, number: DeviceNumber, is_source: impl Fn(&Path) -> bool) -> Option<&Mount> {
         self.0.iter().find(|mount| {
             let source = Path::new(&mount.source);
@@ -61,7 +60,7 @@ impl Mounts {
     }
 }
 
-/// Where a block device is mounted, as far as this process sees mounts.
+/// Mount point of a block device, if visible to this process.
 pub(crate) fn mount_point(device: &Path) -> Option<PathBuf> {
     let number = DeviceNumber::from_raw(rustix::fs::stat(device).ok()?.st_rdev);
     let mounts = Mounts::read(&Tree::system()).ok()?;
@@ -86,7 +85,7 @@ fn mount(line: &str) -> Option<Mount> {
 fn joined(mount: &str, filesystem: &str) -> String {
     let mut options: Vec<&str> = mount.split(',').collect();
     for option in filesystem.split(',').filter(|option| !option.is_empty()) {
-        // The filesystem's `rw` beside the mount's `ro` says nothing about what may be done here.
+        // The filesystem's `rw` does not override the mount's `ro`.
         if !options.contains(&option) && !matches!(option, "rw" | "ro") {
             options.push(option);
         }
@@ -97,7 +96,7 @@ fn joined(mount: &str, filesystem: &str) -> String {
     unescaped(&options.join(","))
 }
 
-/// Undoes the octal escapes (`\040` for a space) of kernel tables.
+/// Decodes octal escapes (`\040` for a space) of kernel tables.
 pub(crate) fn unescaped(field: &str) -> String {
     let mut parts = field.split('\\');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();

@@ -1,6 +1,4 @@
-//! The kernel's number of a block device.
-//!
-//! Knows nothing about names: a number is what mount tables, sysfs and open files agree on.
+//! Device number of a block device, as used by mount tables, sysfs and stat.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,32 +6,32 @@ use std::str::FromStr;
 /// Major and minor number of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber {
-    /// Which driver.
+    /// Driver.
     pub major: u32,
-    /// Which of its devices.
+    /// Device of the driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// From `st_dev` or `st_rdev`.
+    /// Decodes `st_dev` or `st_rdev`.
     pub fn from_raw(raw: u64) -> Self {
         Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
     }
 
-    /// True for the numbers that filesystems without one block device make up (btrfs, overlay, tmpfs, NFS, ZFS).
+    /// True for anonymous numbers of filesystems without a single block device (btrfs, overlay, tmpfs, NFS, ZFS).
     pub const fn is_anonymous(self) -> bool {
         self.major == 0
     }
 }
 
-/// `8:1`, as the kernel writes it.
+/// `8:1`, as the kernel formats it.
 impl fmt::Display for DeviceNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.major, self.minor)
     }
 }
 
-/// A text that is not `major:minor`.
+/// Not of the form `major:minor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a device number: write major:minor, such as 8:1")]
 pub struct NotANumber;

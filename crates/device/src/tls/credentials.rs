@@ -1,4 +1,4 @@
-//! Certificates and keys, read from a directory whose files have the names that libnbd, nbdkit and QEMU give them.
+//! Certificates and keys in a directory, with the file names of libnbd, nbdkit and QEMU.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::verify::{Names, verifier};
 /// The certificate of the authority.
 const CA: &str = "ca-cert.pem";
 
-/// A certificate larger than this is none.
+/// Maximum length of a certificate or key file in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Certificates or keys cannot be used.
+/// Unusable certificates or keys.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {why}", path.display())]
 pub struct NoCredentials {
@@ -59,7 +59,7 @@ impl Identity {
                     .with_client_cert_verifier(verifier.map_err(|error| wrong(&directory.join(CA), error.to_string()))?)
             }
         };
-        let unfit = |error| wrong(&key_path, format!("does not go with server-cert.pem beside it ({error})"));
+        let unfit = |error| wrong(&key_path, format!("does not match server-cert.pem in its directory ({error})"));
         let mut config = builder.with_single_cert(chain, key).map_err(unfit)?;
         // Connections to volumes are few and long: no sessions are kept for resumption.
         config.send_tls13_tickets = 0;
@@ -73,8 +73,8 @@ impl Identity {
 }
 
 impl Trust {
-    /// Reads `ca-cert.pem` in a directory, which is needed unless any server will do, and `client-cert.pem` with
-    /// `client-key.pem` where they are there.
+    /// Reads from a directory: `ca-cert.pem`, unless any server is accepted, and `client-cert.pem` with
+    /// `client-key.pem` if present.
     pub fn read(directory: Option<&Path>, names: Names) -> Result<Self, NoCredentials> {
         let here = directory.unwrap_or(Path::new("."));
         let roots = match (names, directory) {
@@ -95,7 +95,8 @@ impl Trust {
             None => builder.with_no_client_auth(),
             Some(path) => {
                 let key_path = path.with_file_name("client-key.pem");
-                let unfit = |error| wrong(&key_path, format!("does not go with client-cert.pem beside it ({error})"));
+                let unfit =
+                    |error| wrong(&key_path, format!("does not match client-cert.pem in its directory ({error})"));
                 builder.with_client_auth_cert(certificates(&path)?, key(&key_path)?).map_err(unfit)?
             }
         };

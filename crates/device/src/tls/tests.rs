@@ -1,4 +1,4 @@
-//! What is refused before anybody is asked.
+//! Rejection of invalid certificates and data, without a connection.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn missing_authority_is_reported_with_a_remedy() {
 }
 
 #[test]
-fn noise_is_no_tls() {
+fn non_tls_data_is_an_error() {
     let trust = Trust::read(None, Names::Anyone).unwrap();
     let mut channel = Channel::client(&trust, "localhost").unwrap();
     channel.room()[..5].copy_from_slice(b"HTTP/");

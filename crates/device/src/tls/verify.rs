@@ -1,4 +1,4 @@
-//! How much a client asks of a server's certificate.
+//! Verification of server certificates by a client.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 /// The requirements for the certificate of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Signed by a trusted authority, for any name: a server on a Unix socket has no name.
+    /// Signed by a trusted authority, for the server's name.
     Matching,
     /// Signed by a trusted authority, for any name: a server on a Unix socket has no name.
     Any,
@@ -20,7 +20,7 @@ pub enum Names {
     Anyone,
 }
 
-/// Verifies by [`Names`]; without roots, for [`Names::Anyone`], only that the server owns the key of its certificate.
+/// Verifies by [`Names`]; without roots, for [`Names::Anyone`], only that the server owns its certificate's key.
 #[derive(Debug)]
 struct Verifier {
     strict: Option<Arc<WebPkiServerVerifier>>,
@@ -49,7 +49,7 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, Error> {
         let Some(strict) = &self.strict else { return Ok(ServerCertVerified::assertion()) };
         match strict.verify_server_cert(certificate, others, name, ocsp, now) {
-            // The name is looked at last: all before it was in order.
+            // The name is checked last, so all other checks have passed.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if self.names == Names::Any => Ok(ServerCertVerified::assertion()),

@@ -1,4 +1,4 @@
-//! Engines among each other: the same load leaves the same bytes, and several files are one space.
+//! Equivalence of engines: the same load leaves the same bytes, and several files are one address space.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn bytes(file: &OwnedFd) -> Vec<u8> {
     bytes
 }
 
-/// What is in the file after the same operations, one after the other.
+/// Content of the file after a fixed sequence of operations.
 fn left(engine: Engine, caching: Caching, shape: &Shape) -> Vec<u8> {
     let (file, _) = file(caching);
     let mut target = start(engine, &file, shape);
@@ -47,7 +47,7 @@ fn engines_leave_the_same_bytes() {
         let shape = made(content);
         let mut first: Option<Vec<u8>> = None;
         for (engine, caching) in ways() {
-            // What was never written fails no pattern here: it would, so reads come after a fill elsewhere.
+            // Unwritten data would not match the pattern, so reads follow a fill.
             let shape = match &shape.contents {
                 Contents::Made(content) if content.checks() => {
                     let quiet = Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Every(512), Compare::Nothing);
@@ -65,7 +65,7 @@ fn engines_leave_the_same_bytes() {
 }
 
 #[test]
-fn a_pattern_is_checked() {
+fn pattern_is_verified() {
     for (engine, caching) in ways() {
         let (file, _) = file(caching);
         let pattern = Arc::new(Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Operation, Compare::Reads));
@@ -100,7 +100,7 @@ fn operations_go_to_the_right_file() {
         }
         assert_eq!((checked.compared(), checked.mismatches().total), (19, 0), "{engine}");
         drop(target);
-        // Each block names its place in the whole: bytes 16 to 24 of its header.
+        // Bytes 16 to 24 of a block's header are its offset in the address space.
         let mut base = 0;
         for (file, length) in files.iter().zip(lengths) {
             let bytes = bytes(&super::rig::behind(file));
@@ -116,7 +116,7 @@ fn operations_go_to_the_right_file() {
 }
 
 #[test]
-fn flavours_are_taken() {
+fn flush_and_durability_variants_are_supported() {
     for (engine, caching) in ways() {
         for flush in [Flush::Fdatasync, Flush::Fsync, Flush::SyncFileRange] {
             for durable in [Durable::Dsync, Durable::Sync] {
@@ -132,7 +132,7 @@ fn flavours_are_taken() {
 }
 
 #[test]
-fn single_bytes_are_operations() {
+fn operations_of_a_byte_are_supported() {
     for engine in [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped] {
         if engine.refused().is_some() {
             continue;
@@ -149,7 +149,7 @@ fn single_bytes_are_operations() {
 }
 
 #[test]
-fn a_map_is_not_longer_than_its_file() {
+fn mapping_beyond_the_file_is_refused() {
     let (file, _) = file(Caching::Buffered);
     let longer = Bytes::new(SIZE.get() + 1);
     let shape = Shape::reading(1, BLOCK);

@@ -1,17 +1,17 @@
-//! Contents that are checked over NBD, against the smallest server that there can be.
+//! Verified contents over NBD, with a minimal server.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use plimsoll_device::nbd::{Connection, Remote, Socket};
-use plimsoll_device::{Blank, Clock, What};
+use plimsoll_device::{Blank, Clock, MismatchKind};
 use plimsoll_load::Outcome;
 use plimsoll_units::Kind;
 
 use super::rig::{BLOCK, SIZE, checked, one, only, op, perform, shape};
 
-/// Serves bytes in memory until the client leaves. A write of one byte at the end of the export spoils the first block.
+/// Serves memory until the client disconnects. A write of a byte at the end of the export corrupts the first block.
 fn serve(mut client: UnixStream) -> std::io::Result<()> {
     let mut store = vec![0; SIZE.get() as usize];
     client.write_all(b"NBDMAGICIHAVEOPT\0\x03")?;
@@ -35,7 +35,7 @@ fn serve(mut client: UnixStream) -> std::io::Result<()> {
             reply(0x8000_0001, &[])?;
             continue;
         }
-        // The export: its size, and that it can be flushed and written durably.
+        // Size of the export, and flags for flushes and FUA.
         let mut info = vec![0, 0];
         info.extend(SIZE.get().to_be_bytes());
         info.extend([0, 0b1101]);
@@ -65,7 +65,7 @@ fn serve(mut client: UnixStream) -> std::io::Result<()> {
 }
 
 #[test]
-fn data_of_a_server_are_checked() {
+fn data_of_a_server_are_verified() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let server = std::thread::spawn(move || serve(theirs));
     let checked = checked(Blank::Mismatch);
@@ -87,7 +87,7 @@ fn data_of_a_server_are_checked() {
     let mut expected = [Outcome::Done; 8];
     expected[0] = Outcome::Failed(libc::EILSEQ);
     assert_eq!(perform(&mut remote, &ops(Kind::Read)), expected);
-    assert_eq!(only(&checked).what, What::Rot { at: 77, bytes: 1 });
+    assert_eq!(only(&checked).kind, MismatchKind::Rot { at: 77, bytes: 1 });
     drop(remote);
     server.join().unwrap().unwrap();
 }

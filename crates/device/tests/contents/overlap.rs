@@ -1,4 +1,4 @@
-//! Writes and reads of the same few blocks at once, by one loop and by several: nothing is a mismatch.
+//! Concurrent writes and reads of a few blocks, by a single loop and by several, cause no mismatch.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::rig::{BLOCK, behind, checked, file, one, shape, start, ways};
 
 const DEPTH: u32 = 32;
 
-/// Offers `operations` on the first `blocks` blocks, and returns how many failed.
+/// Runs `operations` on the first `blocks` blocks, and returns the number of failures.
 fn load(engine: Engine, caching: Caching, checked: &Arc<Checked>, blocks: u64, sizes: Bytes, seed: u64) -> u64 {
     let (file, _) = file(caching);
     let loops = 2;
@@ -39,7 +39,7 @@ fn load(engine: Engine, caching: Caching, checked: &Arc<Checked>, blocks: u64, s
 }
 
 #[test]
-fn what_overlaps_is_no_mismatch() {
+fn overlapping_operations_are_no_mismatch() {
     for (engine, caching) in ways() {
         for (blocks, sizes) in [(4, BLOCK), (64, BLOCK), (24, Bytes::kib(16)), (6, Bytes::kib(6))] {
             let checked = checked(Blank::PassedOver);
@@ -52,7 +52,7 @@ fn what_overlaps_is_no_mismatch() {
 }
 
 #[test]
-fn a_write_that_is_lost_after_all_that_is_found() {
+fn write_lost_after_overlaps_is_found() {
     for (engine, caching) in ways() {
         let (file, _) = file(caching);
         let checked = checked(Blank::PassedOver);

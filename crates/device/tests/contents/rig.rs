@@ -12,7 +12,7 @@ use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 pub const BLOCK: Bytes = Bytes::kib(4);
 pub const SIZE: Bytes = Bytes::mib(1);
 
-/// The engines that there are here, each with and without the page cache where that makes a difference.
+/// The engines available on this host, each with direct and buffered I/O if both are supported.
 pub fn ways() -> Vec<(Engine, Caching)> {
     let mut ways = Vec::new();
     for engine in [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped] {
@@ -33,7 +33,7 @@ pub fn file(caching: Caching) -> (OwnedFd, Caching) {
     (opened.file, opened.caching)
 }
 
-/// The same file, through the page cache: somebody else who changes it.
+/// Another descriptor of the file, through the page cache.
 pub fn behind(file: &OwnedFd) -> OwnedFd {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
@@ -60,7 +60,7 @@ pub fn op(kind: Kind, offset: u64, length: u64) -> Op {
     Op { offset, length: length as u32, kind, stream: 0 }
 }
 
-/// Performs operations at once, each in a slot of its own, and returns how they ended.
+/// Performs operations concurrently, each in its slot, and returns their outcomes.
 pub fn perform(target: &mut dyn Target, ops: &[Op]) -> Vec<Outcome> {
     let batch: Vec<(Slot, Op)> = (0..).map(Slot).zip(ops.iter().copied()).collect();
     let mut completions = Vec::new();
@@ -83,7 +83,7 @@ pub fn fill(target: &mut dyn Target) {
     }
 }
 
-/// The one mismatch that there is.
+/// The only mismatch.
 pub fn only(checked: &Checked) -> Mismatch {
     let mismatches = checked.mismatches();
     assert_eq!((mismatches.total, mismatches.first.len()), (1, 1), "{mismatches:?}");

@@ -1,14 +1,14 @@
-//! Checking by another process: without a memory, and with one that was kept.
+//! Verification by a later process: without a memory, and with a saved memory.
 
 use std::sync::Arc;
 
-use plimsoll_device::{BadState, Blank, Caching, Checked, Engine, What};
+use plimsoll_device::{BadState, Blank, Caching, Checked, Engine, MismatchKind};
 use plimsoll_load::Outcome;
 use plimsoll_units::Kind;
 
 use super::rig::{BLOCK, SIZE, behind, checked, file, fill, one, only, op, perform, shape, start};
 
-/// Reads every block through `checked`, and returns how many were wrong.
+/// Verifies every block with `checked`, and returns the number of mismatches.
 fn verify(file: &std::os::fd::OwnedFd, checked: &Arc<Checked>) -> usize {
     let mut target = start(Engine::Inline, file, &shape(1, checked.clone()));
     let blocks = (0..SIZE.get()).step_by(BLOCK.get() as usize);
@@ -16,7 +16,7 @@ fn verify(file: &std::os::fd::OwnedFd, checked: &Arc<Checked>) -> usize {
 }
 
 #[test]
-fn a_later_check_finds_what_the_memory_allows() {
+fn later_verification_needs_the_memory_for_stale_blocks() {
     let (file, _) = file(Caching::Buffered);
     let before = checked(Blank::PassedOver);
     let mut target = start(Engine::Inline, &file, &shape(1, before.clone()));
@@ -30,22 +30,22 @@ fn a_later_check_finds_what_the_memory_allows() {
     let restored = || Arc::new(Checked::restore(&mut &kept[..], Blank::Mismatch).unwrap());
 
     assert_eq!((verify(&file, &checked(Blank::Mismatch)), verify(&file, &restored())), (0, 0));
-    // The second write of the first block is lost: only who remembers it can know.
+    // The second write of the first block is lost: detectable with the memory only.
     rustix::io::pwrite(behind(&file), &first, 0).unwrap();
     assert_eq!(verify(&file, &checked(Blank::Mismatch)), 0);
     let after = restored();
     assert_eq!(verify(&file, &after), 1);
     let stale = only(&after);
-    assert_eq!((stale.what, stale.expected, stale.found), (What::Stale, Some(2), Some(1)));
-    // A torn block is known without a memory.
+    assert_eq!((stale.kind, stale.expected, stale.found), (MismatchKind::Stale, Some(2), Some(1)));
+    // A torn block is detected without a memory.
     rustix::io::pwrite(behind(&file), &[7; 1024], 3072).unwrap();
     let forgetful = checked(Blank::Mismatch);
     assert_eq!(verify(&file, &forgetful), 1);
-    assert_eq!(only(&forgetful).what, What::Torn { at: 3072, then: None });
+    assert_eq!(only(&forgetful).kind, MismatchKind::Torn { at: 3072, then: None });
 }
 
 #[test]
-fn what_goes_on_counts_on() {
+fn restored_memory_continues_generations() {
     let (file, _) = file(Caching::Buffered);
     let before = checked(Blank::PassedOver);
     fill(start(Engine::Inline, &file, &shape(1, before.clone())).as_mut());
@@ -56,11 +56,11 @@ fn what_goes_on_counts_on() {
     fill(target.as_mut());
     drop(target);
     assert_eq!((verify(&file, &after), verify(&file, &before)), (0, (SIZE.get() / BLOCK.get()) as usize));
-    assert_eq!(before.mismatches().first[0].what, What::Ahead);
+    assert_eq!(before.mismatches().first[0].kind, MismatchKind::Ahead);
 }
 
 #[test]
-fn what_is_first_seen_must_not_go_back() {
+fn version_found_first_must_not_go_back() {
     let (file, _) = file(Caching::Buffered);
     let mut target = start(Engine::Inline, &file, &shape(1, checked(Blank::PassedOver)));
     one(target.as_mut(), Kind::Write, 0, BLOCK.get());
@@ -72,11 +72,11 @@ fn what_is_first_seen_must_not_go_back() {
     assert_eq!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), Outcome::Done);
     rustix::io::pwrite(behind(&file), &first, 0).unwrap();
     assert_ne!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), Outcome::Done);
-    assert_eq!(only(&other).what, What::Stale);
+    assert_eq!(only(&other).kind, MismatchKind::Stale);
 }
 
 #[test]
-fn writes_under_way_are_not_kept_as_known() {
+fn writes_in_flight_are_saved_as_unknown() {
     let (file, _) = file(Caching::Buffered);
     let checked = checked(Blank::PassedOver);
     let Some(engine) = [Engine::Ring].into_iter().find(|engine| engine.refused().is_none()) else { return };
@@ -91,7 +91,7 @@ fn writes_under_way_are_not_kept_as_known() {
 }
 
 #[test]
-fn a_memory_that_is_damaged_is_refused() {
+fn damaged_memory_is_refused() {
     let mut kept = Vec::new();
     checked(Blank::PassedOver).save(&mut kept).unwrap();
     let said = |bytes: &[u8]| Checked::restore(&mut &bytes[..], Blank::PassedOver).unwrap_err();

@@ -1,4 +1,4 @@
-//! Where the operations of one direction go: file after file, place after place.
+//! Addresses of the operations of one direction of a job: files in turn, and addresses within a file.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use super::{LaneSpec, Sizes, Turns};
 use crate::mix::weighted;
 use crate::place::{Pattern, Places, Region};
 
-/// One direction of a job on its way.
+/// State of one direction of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
     sizes: Sizes,
@@ -23,9 +23,9 @@ pub(super) struct Lane {
     files: Vec<File>,
     turns: Turns,
     file: usize,
-    /// Operations on the file since it was turned to.
+    /// Operations on the current file in this turn.
     on_file: u32,
-    /// Where the last operation began.
+    /// Offset of the last operation.
     last: u64,
     rng: Rng,
 }
@@ -35,18 +35,18 @@ struct File {
     region: Region,
     zones: Vec<Zone>,
     sequential: bool,
-    /// Where the next operation begins if it follows the last, from the start of the file.
+    /// Offset in the file of an operation that follows the last.
     follows: u64,
-    /// Operations that still follow on before a place is drawn.
+    /// Remaining operations of the current hold.
     held: u32,
-    /// Bytes asked for of this file, for those who turn to the next when all was visited.
+    /// Requested bytes of this file since its turn began, for [`Turns::Sequential`].
     visited: u64,
 }
 
-/// A part of a file with a pattern of its own.
+/// A part of a file with its own drawing of addresses.
 #[derive(Clone, Debug)]
 struct Zone {
-    /// Operations up to and with this zone, as a share.
+    /// Cumulative share of operations up to and including this zone.
     until: f64,
     first: u64,
     blocks: u64,
@@ -54,7 +54,7 @@ struct Zone {
 }
 
 impl Lane {
-    /// A direction that is never taken.
+    /// An unused direction.
     pub(super) fn idle() -> Self {
         Self {
             sizes: Sizes::one(1),
@@ -108,7 +108,7 @@ impl Lane {
         })
     }
 
-    /// Where the last operation began.
+    /// Offset of the last operation.
     pub(super) const fn last(&self) -> u64 {
         self.last
     }
@@ -134,7 +134,7 @@ impl Lane {
             let gap = if file.sequential { self.gap } else { 0 };
             let end = if self.holds_place { within } else { within + length };
             let follows = end.saturating_add_signed(gap);
-            // Going back, the start is reached: from the end again.
+            // Going backward beyond the start continues at the end.
             let backs_out = gap < 0 && end.checked_add_signed(gap).is_none();
             file.follows = if backs_out { (space - length) / self.align * self.align } else { follows };
         }
@@ -144,7 +144,7 @@ impl Lane {
         Op { offset: self.last, length: length as u32, kind, stream }
     }
 
-    /// Turns to another file when it is its turn.
+    /// Changes to another file when the turn of the current file is over.
     #[inline]
     fn turn(&mut self) {
         if self.files.len() == 1 {
@@ -191,7 +191,7 @@ impl File {
     }
 }
 
-/// The parts of a file of so many blocks; one where the lane has none.
+/// The zones of a file of `blocks` blocks; a single zone if the lane has none.
 fn zones(spec: &LaneSpec, blocks: u64, seed: u64) -> Option<Vec<Zone>> {
     let whole = [(1.0, 1.0)];
     let parts = if spec.zones.is_empty() { &whole[..] } else { &spec.zones };

@@ -22,14 +22,15 @@ pub enum Work {
         /// Share of reads, 0 to 1.
         reads: f64,
     },
-    /// Reads, and writes back to the same places.
+    /// Reads, and writes back to the same addresses.
     WriteBack {
         /// Reads per write; 1 for a write after each read.
         every: u32,
     },
     /// Trims, by the lane of writes.
     Trims,
-    /// Trims by the lane of writes, each followed by a write to the same place. Bytes and operations count once for both.
+    /// Trims by the lane of writes, each followed by a write to the same address. Bytes and operations count once for
+    /// both.
     TrimWrites,
 }
 
@@ -52,12 +53,12 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// One size for every operation.
+    /// The same size for every operation.
     pub fn one(bytes: u32) -> Self {
         Self::Split(alloc::vec![(bytes, 1)])
     }
 
-    /// The largest, in bytes.
+    /// Largest size in bytes.
     pub fn largest(&self) -> u32 {
         match self {
             Self::Split(sizes) => sizes.iter().map(|&(size, _)| size).max().unwrap_or(0),
@@ -74,7 +75,7 @@ impl Sizes {
     }
 }
 
-/// Order in which a worker visits its files.
+/// Order in which a worker visits files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -87,7 +88,7 @@ pub enum Turns {
     Sequential,
 }
 
-/// Places, sizes and rate of a worker in one direction, reading or writing.
+/// Addresses, sizes and rate of a worker in one direction, reading or writing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSpec {
@@ -101,16 +102,16 @@ pub struct LaneSpec {
     pub gap: i64,
     /// Other patterns: number of consecutive operations before the next place is drawn, at least 1.
     pub hold: u32,
-    /// Whether the operations of a hold go to the same place instead of following each other.
+    /// Whether the operations of a hold repeat the same address instead of following each other.
     #[serde(default, skip_serializing_if = "LaneSpec::is_off")]
     pub holds_place: bool,
-    /// Share of operations at a random place regardless of the pattern, 0 to 1.
+    /// Share of operations at a random address regardless of the pattern, 0 to 1.
     pub random: f64,
     /// Patterns other than [`Pattern::Sequential`]: share of operations that follow the previous one, 0 to 1.
     #[serde(default, skip_serializing_if = "LaneSpec::is_none")]
     pub follows: f64,
     /// Parts of each file with their shares of the operations, as `(operations, space)`, each 0 to 1; empty for none.
-    /// Places within a part are drawn by the pattern.
+    /// Addresses within a part are drawn by the pattern.
     pub zones: Vec<(f64, f64)>,
     /// Maximum rate in units of `rate_unit` per second: an open load up to the depth.
     pub rate: Option<(Iops, Arrival)>,
@@ -132,7 +133,7 @@ pub enum RateUnit {
 }
 
 impl RateUnit {
-    /// Units that an operation counts.
+    /// Units consumed by an operation.
     pub(super) const fn of(self, op: &Op) -> u64 {
         match self {
             Self::Operations => 1,
@@ -140,7 +141,7 @@ impl RateUnit {
         }
     }
 
-    // The form is serde's.
+    // Signature required by serde.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_operations(&self) -> bool {
         *self == Self::Operations
@@ -166,13 +167,13 @@ impl LaneSpec {
         }
     }
 
-    // The form is serde's.
+    // Signature required by serde.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     const fn is_off(switch: &bool) -> bool {
         !*switch
     }
 
-    // The form is serde's.
+    // Signature required by serde.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_none(share: &f64) -> bool {
         *share <= 0.0
@@ -183,7 +184,8 @@ impl LaneSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Until {
-    /// Number of requested bytes. The last operation is cut to the remaining bytes, unless these are less than the smallest size.
+    /// Number of requested bytes. The last operation is truncated to the remaining bytes, unless these are less than
+    /// the smallest size.
     pub bytes: u64,
     /// Number of requested operations, without flushes.
     pub operations: u64,
@@ -203,7 +205,7 @@ impl Until {
         1
     }
 
-    // The form is serde's.
+    // Signature required by serde.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     const fn is_each_one(looks: &u64) -> bool {
         *looks == 1
@@ -224,7 +226,7 @@ impl Until {
         Self { span, ..Self::ENDLESS }
     }
 
-    /// The same, with a check of the time only after each `operations`.
+    /// Checks the time only after each `operations` operations.
     pub const fn looked_at_each(self, operations: u64) -> Self {
         Self { looks: operations, ..self }
     }
@@ -246,14 +248,14 @@ pub struct JobSpec {
     pub turns: Turns,
     /// Queue depth, at least 1.
     pub depth: u32,
-    /// After the queue was full, no operation is issued until at most this number is in flight; the depth or more for a queue
-    /// that is kept full.
+    /// After the queue was full, no operation is issued until at most this number is in flight; at least the depth to
+    /// keep the queue full.
     #[serde(default = "JobSpec::at_once", skip_serializing_if = "JobSpec::is_at_once")]
     pub refill: u32,
     /// Durable writes (`O_DSYNC`).
     pub durable: bool,
-    /// Number of writes, to any file, before the file is flushed; 0 for never. The queue is empty during a flush, and there is
-    /// no flush after the last operation.
+    /// Number of writes, to any file, before the file is flushed; 0 for never. The queue is empty during a flush, and
+    /// there is no flush after the last operation.
     pub flush_every: u32,
     /// Whether the last written file is flushed at the end, as part of the job.
     pub flush_at_end: bool,
@@ -289,13 +291,13 @@ impl JobSpec {
         u32::MAX
     }
 
-    // The form is serde's.
+    // Signature required by serde.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     const fn is_at_once(refill: &u32) -> bool {
         *refill == u32::MAX
     }
 
-    /// The largest operation that moves data, in bytes.
+    /// Largest operation that transfers data, in bytes.
     pub fn largest(&self) -> u32 {
         let reads = if self.reads() { self.reads.sizes.largest() } else { 0 };
         // A trim needs no buffer.

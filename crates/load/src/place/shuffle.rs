@@ -1,10 +1,10 @@
-//! Every block once, in a random order that takes no memory.
+//! A random permutation of all blocks in constant memory.
 
-/// Rounds of the network: enough that neighbours in the order are none in place.
+/// Rounds of the network: sufficient to separate neighbours.
 const ROUNDS: u64 = 4;
 
-/// A Feistel network over the next power of four, walked until it stays inside (J. Black, P. Rogaway, "Ciphers with
-/// arbitrary finite domains", 2002).
+/// A Feistel network over the next power of four, with cycle walking (J. Black, P. Rogaway, "Ciphers with arbitrary
+/// finite domains", 2002).
 #[derive(Clone, Debug)]
 pub(super) struct Shuffle {
     blocks: u64,
@@ -23,7 +23,7 @@ impl Shuffle {
         shuffle
     }
 
-    /// The next block; after the last one, the first of another order.
+    /// The next block; after the last, the first of a new permutation.
     #[inline]
     pub(super) fn next(&mut self) -> u64 {
         if self.next == self.blocks {

@@ -1,9 +1,9 @@
-//! Popularity that falls with the rank, drawn without a table.
+//! Zipf-distributed popularity, drawn without a table.
 
 use fastrand::Rng;
 
 /// Ranks by rejection-inversion (W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone
-/// discrete distributions", 1996), then scattered over the region by a fixed affine permutation.
+/// discrete distributions", 1996), scattered over the region by an affine permutation.
 #[derive(Clone, Debug)]
 pub(super) struct Zipf {
     blocks: u64,
@@ -34,7 +34,7 @@ impl Zipf {
         }
     }
 
-    /// The integral of `x^-theta`, with the constant that makes it exact near `theta = 1`.
+    /// Integral of `x^-theta`, with the constant that makes it exact near `theta = 1`.
     fn h(&self, x: f64) -> f64 {
         let log = libm::log(x);
         let q = (1.0 - self.theta) * log;
@@ -51,8 +51,7 @@ impl Zipf {
     }
 }
 
-/// A multiplier near `blocks / golden ratio` that shares no factor with `blocks`: neighbouring ranks land far apart,
-/// and no two on the same block.
+/// A multiplier near `blocks / golden ratio` and coprime to `blocks`: a permutation that separates neighbouring ranks.
 fn scatter(blocks: u64) -> u64 {
     const fn gcd(a: u64, b: u64) -> u64 {
         if b == 0 { a } else { gcd(b, a % b) }

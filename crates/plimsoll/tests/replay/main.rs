@@ -42,7 +42,7 @@ fn products_are_set_beside_each_other() {
         "p99 <= 5 ms\nwas kept",
         "The recorded load on each",
         "carried",
-        "lacks 7 operations beside the 4000",
+        "lacks 7 operations (it has 4000)",
     ] {
         assert!(text.contains(expected), "{expected:?} in\n{text}");
     }

@@ -1,10 +1,10 @@
-//! What to do about a finding: one sentence for each.
+//! Remedies of findings.
 
 use super::Finding;
 use crate::Source;
 
 impl Finding {
-    /// What to do about it in a run from `source`: a model has no device to precondition.
+    /// Remedy for a run from `source`: a model has no device to precondition.
     pub const fn remedy_for(&self, source: &Source) -> &'static str {
         match (self, source) {
             (Self::NoSteadyState { .. }, Source::Simulated { .. }) => "simulate longer: --thorough, or --duration",
@@ -12,7 +12,7 @@ impl Finding {
         }
     }
 
-    /// What to do about it in a suite, whose options for its length have names of their own.
+    /// Remedy for a suite, whose options for duration have other names.
     pub const fn remedy_in_suite(&self, source: &Source) -> &'static str {
         match (self, source) {
             (Self::NoSteadyState { .. }, Source::Simulated { .. }) | (Self::BudgetSpent { .. }, _) => "measure longer",
@@ -24,18 +24,18 @@ impl Finding {
         }
     }
 
-    /// What to do about it.
+    /// Remedy.
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::PageCacheAnswered { .. } | Self::Buffered => "use direct I/O: leave out --buffered",
-            Self::PageCacheSimulated { .. } => "give --memory what the host has for its page cache",
+            Self::PageCacheSimulated { .. } => "set --memory to the memory available to the host's page cache",
             Self::NoPageCache => "add --memory SIZE to simulate a host's page cache before the product",
             Self::GeneratorBound { .. } => "give it --threads, or a faster processor",
             Self::GeneratorLate { .. } => "measure while the machine has a processor to spare for the generator",
             Self::ProcessorBound { .. } => "leave more of the machine idle, or lower --max-depth",
             Self::SmallData { .. } => "give --size several times the cache, if the space is there",
             Self::CompressionSuspected { .. } => {
-                "set --compressible to what your data have; zeroes flatter this storage"
+                "set --compressible to the compressibility of your data; zeros give too high figures here"
             }
             Self::FlushNotHonoured { .. } => {
                 "check the write cache's power-loss protection, and the host's cache mode, before trusting commits"
@@ -50,30 +50,30 @@ impl Finding {
             Self::SlotsLeftOut { .. } => "measure on a quieter host, or with a longer limit",
             Self::StolenTime { .. } => "measure at a quieter hour, or on dedicated processors",
             Self::Unrepeatable { .. } => "measure at several times of the day, and plan with the worst",
-            Self::OtherLoad { .. } => "stop the other load, or count it in",
+            Self::OtherLoad { .. } => "stop the other load, or include it",
             Self::DirectRefused => "use a filesystem with direct I/O, such as ext4 or XFS, or a block device",
             Self::HostCacheSuspected { .. } => "give --size more than the host can cache, or set the disk's cache=none",
             Self::Holes { .. } => "fill the file first, or measure the directory that it is in",
-            Self::DeviceNotReached { .. } => "measure a directory (its file is filled first), or fill what is measured",
+            Self::DeviceNotReached { .. } => "measure a directory (its file is filled first), or fill the target",
             Self::Fault { .. } => "check the device or the server that was measured, and the kernel log (dmesg)",
             Self::InMemory { .. } => "give a path on storage",
             Self::NotStorageAlone { .. } => "compare only with runs made the same way, or measure where the storage is",
             Self::Floor { .. } => "subtract it before you compare with a model or with the storage itself",
-            Self::TimeDilated { .. } => "work with the ratios, or serve it where it needs no --slow",
-            Self::ModelDoubted { .. } => "take the curve's shape from it, and measure before you buy",
+            Self::TimeDilated { .. } => "work with the ratios, or serve it on a host that needs no --slow",
+            Self::ModelDoubted { .. } => "rely on the shape of the curve only, and measure before you buy",
             Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
             Self::FrequencyChanged { .. } => "set the performance governor, and check the cooling",
             Self::RingRefused { .. } => {
                 "allow io_uring (container seccomp profile, kernel.io_uring_disabled=0) for lower overhead"
             }
             Self::OfferedOtherwise { .. } => "compare with a run of plimsoll's own engines: leave out --engine",
-            Self::ReadOnly => "to write, name it once more: --destroy PATH or URI (its data are lost)",
+            Self::ReadOnly => "to allow writes, add --destroy with the same PATH or URI (its data are lost)",
             Self::Errors { .. } => "read the kernel log (dmesg), and the errors by kind in the JSON output",
             Self::NotSaturated { .. } => "raise --max-depth or --threads",
             Self::TraceIncomplete { .. } => "record again, to a file on a disk that keeps up",
-            Self::TraceDoubted { .. } => "check that it is so; plimsoll's own recordings leave nothing open",
+            Self::TraceDoubted { .. } => "check this assumption; plimsoll's own recordings are unambiguous",
             Self::NotReplayed { .. } => {
-                "compare only with replays that leave out the same: storage is asked to read, write and flush, no more"
+                "compare only with replays that omit the same operations: only reads, writes and flushes are replayed"
             }
             Self::Throttled { .. } => "raise the limit, or measure outside of the control group",
             Self::LoopCached { .. } => "turn direct I/O on (losetup --direct-io=on DEVICE), or measure the file itself",
@@ -93,17 +93,17 @@ impl Finding {
     const fn database_remedy(&self) -> &'static str {
         match self {
             Self::PageCacheBelowDatabase { .. } => {
-                "let the page cache hold less: --make with a --memory little above --cache, or more rows than memory"
+                "shrink the page cache (--make with --memory slightly above --cache), or use more rows than fit into memory"
             }
-            Self::ClientBound { .. } => "ask from another host, or do more of the work inside the server",
-            Self::OtherWork { .. } => "measure at a quieter hour, or stop what else runs on the host",
+            Self::ClientBound { .. } => "run the client on another host, or do more of the work inside the server",
+            Self::OtherWork { .. } => "measure at a quieter hour, or stop other processes on the host",
             Self::NotDurable { .. } => {
                 "count such commits as lost when the host fails, or set the database to wait for them"
             }
             Self::RowsDiffered { .. } => {
                 "do not trust these figures: check the database's log, and that nobody else writes"
             }
-            Self::Conflicts { .. } => "ask with fewer sessions or over more rows, so that they meet less often",
+            Self::Conflicts { .. } => "use fewer sessions or more rows, so that conflicts are rarer",
             _ => "give the user the right to see it (PostgreSQL: pg_monitor; MySQL: PROCESS and performance_schema)",
         }
     }

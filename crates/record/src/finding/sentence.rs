@@ -1,11 +1,11 @@
-//! What was found, in sentences. Knows nothing about who shows them, nor about layout.
+//! Findings as sentences, independent of layout.
 
 use plimsoll_units::Bytes;
 
 use super::Finding;
 
 impl Finding {
-    /// What was found, in a sentence.
+    /// The finding as a sentence.
     pub fn text(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
@@ -13,14 +13,14 @@ impl Finding {
             Self::Buffered => "buffered I/O: reads may come from memory, and writes end there".into(),
             Self::PageCacheSimulated { .. } => self.page_cache_text(),
             Self::NoPageCache => {
-                "buffered I/O met no page cache: the model answered each operation as if it were direct".into()
+                "buffered I/O without a simulated page cache: the model served every operation like direct I/O".into()
             }
             Self::GeneratorBound { achieved, ceiling } => {
                 format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
             }
             Self::GeneratorLate { p99, response_p99 } => format!(
                 "the generator overslept arrivals by {p99} (p99), with a response time of {response_p99} (p99): they \
-                 came in bursts, as if the load were rougher"
+                 were bunched"
             ),
             Self::ProcessorBound { busy } => {
                 format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
@@ -50,7 +50,7 @@ impl Finding {
             text += &format!("; it answered {:.0} % of the bytes read", share * 100.0);
         }
         if *unused > Bytes::ZERO {
-            text += &format!("; {unused} were read ahead and not asked for");
+            text += &format!("; {unused} were read ahead and not used");
         }
         if *write_backs > 0 {
             text += &format!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
@@ -61,7 +61,7 @@ impl Finding {
         text
     }
 
-    /// The sentences about loads that did not last and about a load line.
+    /// Sentences about lasting loads and the load line.
     fn line_text(&self) -> String {
         match self {
             Self::RateDropped { at_seconds, before, after } => format!(
@@ -91,7 +91,7 @@ impl Finding {
         }
     }
 
-    /// The sentences about the course, the surroundings and the place, rather than about who answered.
+    /// Sentences about stability, surroundings and target.
     fn course_text(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
@@ -101,9 +101,9 @@ impl Finding {
             Self::StolenTime { share } => format!("the hypervisor took {} of the processor time", percent(*share)),
             Self::Unrepeatable { low_p99, high_p99 } => format!(
                 "the same load was answered with a p99 of {low_p99} once and {high_p99} another time: the storage or its \
-                 neighbours vary by more than the intervals say"
+                 neighbours vary by more than the intervals"
             ),
-            Self::OtherLoad { iops } => format!("others used the device: {iops:.0} IOPS that plimsoll did not ask for"),
+            Self::OtherLoad { iops } => format!("others used the device: {iops:.0} IOPS beyond plimsoll's own"),
             Self::DirectRefused => "O_DIRECT was refused here, so I/O went through the page cache".into(),
             Self::HostCacheSuspected { median } => {
                 format!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
@@ -113,7 +113,7 @@ impl Finding {
             }
             Self::DeviceNotReached { share } => {
                 format!(
-                    "{} of the bytes read never came from the device: a cache, or space never written",
+                    "{} of the bytes read never came from the device: served from a cache, or never written",
                     percent(*share)
                 )
             }
@@ -139,12 +139,11 @@ impl Finding {
                 format!("io_uring was refused ({reason}): threads with pread and pwrite were used")
             }
             Self::OfferedOtherwise { generator, how } => format!("{generator} offers this load in its own way: {how}"),
-            Self::ReadOnly => "read-only: every write of the load was made a read".into(),
+            Self::ReadOnly => "read-only: every write of the load became a read".into(),
             Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
             Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
             Self::TraceIncomplete { dropped, kept } => format!(
-                "the recording lacks {dropped} operations beside the {kept} that it has: the volume was asked for more \
-                 than this"
+                "the recording lacks {dropped} operations (it has {kept}): the actual load of the volume was higher"
             ),
             Self::TraceDoubted { what } => format!("the trace: {what}"),
             Self::NotReplayed { count, what } => {
@@ -154,7 +153,7 @@ impl Finding {
         }
     }
 
-    /// The sentences about where the path is and how its host treats its I/O.
+    /// Sentences about the location of the target and its host's treatment of I/O.
     fn placement_text(&self) -> String {
         match self {
             Self::Throttled { file, disk, quantity, per_second } => {
@@ -174,7 +173,7 @@ impl Finding {
         }
     }
 
-    /// The sentences about databases.
+    /// Sentences about databases.
     fn database_text(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
@@ -184,7 +183,7 @@ impl Finding {
                 percent(*share)
             ),
             Self::ClientBound { share } => format!(
-                "plimsoll itself took {} of this host's processor time, which the database could not have",
+                "plimsoll itself took {} of this host's processor time, which was not available to the database",
                 percent(*share)
             ),
             Self::OtherWork { share } => format!(

@@ -1,4 +1,4 @@
-//! What a trace asks for as a whole, from one pass over it.
+//! Summary of a trace, from a single pass.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -8,24 +8,24 @@ use plimsoll_units::{Bytes, Span};
 
 use super::{Action, Asked, TraceError, TraceReader};
 
-/// Sizes that are kept apart; with more of them, they are counted by the next power of two.
-const MOST_SIZES: usize = 8;
+/// Maximum number of distinct sizes; with more, sizes are rounded up to powers of two.
+const MAX_SIZES: usize = 8;
 
-/// The largest size that a mix describes.
+/// Largest size in a mix.
 const LARGEST: u64 = 1 << 30;
 
-/// A trace in a few figures.
+/// Summary of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
-    /// Operations.
+    /// Number of operations.
     pub operations: u64,
-    /// From the first to the last.
+    /// Time from the first to the last operation.
     pub span: Span,
-    /// The first byte that no operation touches, nor any after it.
+    /// End of the highest accessed byte range.
     pub reach: u64,
-    /// Sizes and kinds, on average.
+    /// Mean sizes and kinds.
     pub mix: Mix,
-    /// Operations that the recorder could not keep.
+    /// Number of operations dropped by the recorder.
     pub dropped: u64,
 }
 
@@ -44,7 +44,7 @@ impl Counts {
         let class = |length: u64| length.next_power_of_two().min(LARGEST);
         let length = if self.coarse { class(length) } else { length };
         *self.sizes.entry(length).or_default() += 1;
-        if !self.coarse && self.sizes.len() > MOST_SIZES {
+        if !self.coarse && self.sizes.len() > MAX_SIZES {
             self.coarse = true;
             for (length, count) in std::mem::take(&mut self.sizes) {
                 *self.sizes.entry(class(length)).or_default() += count;
@@ -65,7 +65,7 @@ impl Counts {
         }
     }
 
-    /// Shares in ten thousandths; what is rarer is left out.
+    /// Weights in units of 1/10,000; rarer sizes are dropped.
     fn split(&self) -> Split {
         let total: u64 = self.sizes.values().sum();
         let weight = |count: u64| (count as f64 / total as f64 * 10_000.0 + 0.5) as u32;
@@ -84,7 +84,7 @@ impl Counts {
 }
 
 impl Outline {
-    /// Reads a trace to its end. `None` when there is no operation in it.
+    /// Summarises a trace. `None` without operations.
     ///
     /// # Errors
     /// The first malformed line.
@@ -93,10 +93,10 @@ impl Outline {
         Ok(outline.map(|outline| Self { dropped: trace.dropped(), ..outline }))
     }
 
-    /// The same of operations from anywhere, none of which is missing.
+    /// Summarises operations of any origin, without dropped operations.
     ///
     /// # Errors
-    /// The first that the iterator has.
+    /// The first error of the iterator.
     pub fn over<E>(operations: impl Iterator<Item = Result<Asked, E>>) -> Result<Option<Self>, E> {
         let mut counts = Counts::default();
         let (mut count, mut reach) = (0, 0);

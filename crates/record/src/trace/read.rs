@@ -1,4 +1,4 @@
-//! From lines to operations: what is malformed is refused with its line, never guessed at.
+//! Parser of traces: malformed lines are errors with their line number.
 
 use std::io::{self, BufRead, Read};
 use std::str::from_utf8;
@@ -8,71 +8,71 @@ use plimsoll_units::Span;
 
 use super::{Action, Asked, COLUMNS, DROPPED, TRACE_FORMAT};
 
-/// No line is longer.
+/// Maximum length of a line in bytes.
 const LONGEST: u64 = 4096;
 
-/// Where a trace is malformed, and how.
+/// A malformed line.
 #[derive(Debug, thiserror::Error)]
 #[error("{wrong}")]
 pub struct TraceError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// How.
+    /// Reason.
     pub wrong: Wrong,
 }
 
-/// What is wrong with a line.
+/// Reason why a line is malformed.
 #[derive(Debug, thiserror::Error)]
 pub enum Wrong {
-    /// The first line is another one.
+    /// Wrong first line.
     #[error("not a trace: the first line has to be #{TRACE_FORMAT}")]
     Format,
-    /// The second line is another one.
+    /// Wrong second line.
     #[error("the second line has to name the columns: {COLUMNS}")]
     Columns,
-    /// Fewer or more fields.
+    /// Wrong number of fields.
     #[error("a line has four fields, separated by commas: {COLUMNS}")]
     Fields,
-    /// A field that is no whole number.
+    /// Not a whole number.
     #[error("{field} is {text:?}: write a whole number")]
     Number {
-        /// Which.
+        /// Field.
         field: &'static str,
-        /// What is there.
+        /// Text.
         text: String,
     },
     /// An unknown kind.
     #[error("the kind is {0:?}: write read, write, durable-write, flush or trim")]
     Kind(String),
-    /// An operation before the one above it.
+    /// Decreasing time.
     #[error("time goes back, from {before} ns to {at} ns: sort the lines by time")]
     Back {
-        /// Of the operation above.
+        /// Time of the previous operation in nanoseconds.
         before: u64,
-        /// Of this one.
+        /// Time of this operation in nanoseconds.
         at: u64,
     },
-    /// More than one operation can move.
+    /// Length above the maximum of an operation.
     #[error("a length of {0} is more than one operation moves: at most 4294967295")]
     Length(u64),
-    /// Beyond the end of any storage.
+    /// Beyond the addressable range.
     #[error("the operation reaches beyond the last byte that can be addressed")]
     Space,
-    /// A flush with an address.
-    #[error("a flush has no place: its offset and length are 0")]
+    /// A flush with an offset or length.
+    #[error("a flush has no address: its offset and length must be 0")]
     Flush,
-    /// Longer than any line of a trace.
+    /// Longer than the maximum.
     #[error("the line is longer than {LONGEST} bytes")]
     Long,
     /// No line break at the end of the file.
     #[error("the last line is cut off: delete it, or end it with a line break")]
     CutOff,
-    /// The stream failed.
-    #[error("reading on failed: {0}")]
+    /// Read error.
+    #[error("reading the trace failed: {0}")]
     Read(#[from] io::Error),
 }
 
-/// Tells what each line of a trace says, whoever cuts it into lines.
+/// Line-by-line parser, independent of the source of the lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceLine {
     heads: u8,
@@ -81,10 +81,10 @@ pub struct TraceLine {
 }
 
 impl TraceLine {
-    /// Takes a line without its break, in their order. `None` for one that is no operation: a head, a remark.
+    /// Parses the next line without its line break. `None` for headers and comments.
     ///
     /// # Errors
-    /// What is wrong with the line. Without the two head lines, every line is.
+    /// The line is malformed. Until the two header lines were read, any other line is an error.
     pub fn read(&mut self, line: &[u8], number: u64) -> Result<Option<Asked>, Wrong> {
         match (self.heads, line) {
             (0, _) if line.strip_prefix(b"#") == Some(TRACE_FORMAT.as_bytes()) && number == 1 => self.heads = 1,
@@ -101,7 +101,7 @@ impl TraceLine {
         Ok(None)
     }
 
-    /// Operations that the recorder could not keep, as far as the trace was read.
+    /// Number of operations dropped by the recorder, as read so far.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -116,7 +116,7 @@ impl TraceLine {
     }
 }
 
-/// Reads a trace line by line. After an error there is nothing more.
+/// Reads a trace line by line. Ends after an error.
 #[derive(Debug)]
 pub struct TraceReader<R> {
     source: R,
@@ -127,10 +127,10 @@ pub struct TraceReader<R> {
 }
 
 impl<R: BufRead> TraceReader<R> {
-    /// Reads the head of a trace.
+    /// Reads the header of a trace.
     ///
     /// # Errors
-    /// It is no trace, or one of another version.
+    /// Not a trace, or another version.
     pub fn new(source: R) -> Result<Self, TraceError> {
         let mut reader = Self { source, line: Vec::new(), number: 0, lines: TraceLine::default(), ended: false };
         for _ in 0..2 {
@@ -140,12 +140,12 @@ impl<R: BufRead> TraceReader<R> {
         Ok(reader)
     }
 
-    /// Operations that the recorder could not keep, as far as the trace was read.
+    /// Number of operations dropped by the recorder, as read so far.
     pub const fn dropped(&self) -> u64 {
         self.lines.dropped()
     }
 
-    /// The operations as a load offers them.
+    /// The operations in the form of a load.
     pub fn recorded(self) -> impl Iterator<Item = Result<Recorded, TraceError>> {
         self.map(|asked| asked.map(|asked| asked.recorded()))
     }
@@ -154,7 +154,7 @@ impl<R: BufRead> TraceReader<R> {
         TraceError { line: self.number.max(1), wrong }
     }
 
-    /// Reads the next line without its break; false at the end.
+    /// Reads the next line without its line break; false at the end.
     fn advance(&mut self) -> Result<bool, Wrong> {
         self.line.clear();
         self.number += 1;
@@ -164,7 +164,7 @@ impl<R: BufRead> TraceReader<R> {
         if self.line.pop_if(|last| *last == b'\n').is_none() {
             return Err(if self.line.len() as u64 == LONGEST { Wrong::Long } else { Wrong::CutOff });
         }
-        // Files that were through other systems.
+        // Line breaks of other systems.
         self.line.pop_if(|last| *last == b'\r');
         Ok(true)
     }
@@ -216,14 +216,14 @@ fn parse(line: &[u8]) -> Result<Asked, Wrong> {
     Ok(Asked { at, action, offset, length })
 }
 
-/// Digits, and nothing else.
+/// Parses decimal digits only.
 fn number_of(field: &'static str, text: &[u8]) -> Result<u64, Wrong> {
     let digits = from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let value = digits.and_then(|digits| digits.parse().ok());
     value.ok_or_else(|| Wrong::Number { field, text: shown(text) })
 }
 
-/// The beginning of a field, for a message.
+/// Start of a field, for error messages.
 fn shown(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..field.len().min(40)]).into_owned()
 }

@@ -116,7 +116,7 @@ fn damage_in_the_middle_names_its_volumes_and_is_repaired_up_to_there() {
     let damaged = copy(&whole);
     change(&damaged.join("log"), |log| log[last_but_one + 30] ^= 1);
     let why = refusal(&damaged);
-    assert!(why.contains("cannot be read") && why.contains("concern volume other"), "{why}");
+    assert!(why.contains("is unreadable") && why.contains("concern volume other"), "{why}");
     let home = repaired(&damaged);
     assert_eq!(home.service.list().unwrap().len(), 3);
     assert_eq!(home.client("data").read(1 << 20, 4), [2; 4]);

@@ -1,10 +1,10 @@
-//! The stated rule, at its edges.
+//! The fidelity rules at their limits.
 
 use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// A second of `ops` answers, evenly, of a model with this response time, each handed out so late.
+/// A second with `ops` evenly spaced answers of a model with this response time, with lateness by index.
 fn second(ops: u64, response: Span, late: impl Fn(u64) -> Span) -> Verdict {
     let mut fidelity = Fidelity::new(Instant::ZERO);
     for index in 0..ops {
@@ -21,12 +21,12 @@ fn second(ops: u64, response: Span, late: impl Fn(u64) -> Span) -> Verdict {
 }
 
 #[test]
-fn in_time_is_faithful() {
+fn punctual_answers_are_faithful() {
     assert_eq!(second(3_000, Span::from_micros(333), |_| Span::ZERO), Verdict::Faithful);
 }
 
 #[test]
-fn the_median_may_be_late_by_2_percent_or_15_us() {
+fn median_lateness_is_limited_to_2_percent_or_15_us() {
     let late = |us| second(1_000, Span::from_micros(250), move |_| Span::from_micros(us));
     assert_eq!(late(14), Verdict::Faithful);
     assert_eq!(late(16), Verdict::Unfaithful(Breach::Median));
@@ -36,7 +36,7 @@ fn the_median_may_be_late_by_2_percent_or_15_us() {
 }
 
 #[test]
-fn one_percent_may_be_later() {
+fn tail_allows_one_percent_of_late_answers() {
     let some = |every: u64| {
         let late = move |index: u64| if index.is_multiple_of(every) { Span::from_millis(2) } else { Span::ZERO };
         second(1_000, Span::from_micros(250), late)
@@ -46,8 +46,8 @@ fn one_percent_may_be_later() {
 }
 
 #[test]
-fn a_window_that_differs_is_a_breach_even_when_few_are_late() {
-    // 6 of 1,000 answers of the third window come in the fourth: 6 % of a window, 0.6 % of the answers.
+fn deviating_window_is_a_breach() {
+    // 6 of 1,000 answers move from the third to the fourth window: 6 % of a window, 0.6 % of all answers.
     let late = |index: u64| if (294..300).contains(&index) { Span::from_millis(10) } else { Span::ZERO };
     assert_eq!(second(1_000, Span::from_micros(250), late), Verdict::Unfaithful(Breach::Flow));
     let fewer = |index: u64| if (296..300).contains(&index) { Span::from_millis(10) } else { Span::ZERO };
@@ -56,7 +56,7 @@ fn a_window_that_differs_is_a_breach_even_when_few_are_late() {
 
 #[test]
 fn missing_load_is_a_breach() {
-    // One at a time: 14 us more for each of 3,800 is 5.3 % of the second, in which 200 more could have been asked for.
+    // At depth 1, 3,800 times 14 us is 5.3 % of the second, which would have sufficed for 200 more operations.
     assert_eq!(second(3_800, Span::from_micros(250), |_| Span::from_micros(14)), Verdict::Unfaithful(Breach::Offered));
     assert_eq!(second(3_400, Span::from_micros(250), |_| Span::from_micros(14)), Verdict::Faithful);
 }

@@ -1,11 +1,11 @@
-//! Performance-based autotune: a volume that is throttled for a while gets a higher level, one that would do with less
-//! for long enough goes back, step by step, to its default.
+//! Performance-based autotune: a volume that is throttled for some time gets a higher level; a volume with a lower
+//! demand for long enough returns stepwise to its default.
 //!
-//! Providers publish the bounds, not the thresholds; these rules are plimsoll's own, inside the published ranges:
-//! 1. An interval is *throttled* when a limit that levels change held more than half of its answers longest.
-//! 2. It is *idle* when it is not throttled, and the next lower level would have carried it.
-//! 3. After `up_after` of throttled intervals without another one between: one step up.
-//! 4. After `down_first` of idle intervals without another one between: one step down; then one after each `down_next`.
+//! Providers publish ranges, not thresholds; the thresholds are plimsoll's, within the published ranges:
+//! 1. An interval is *throttled* if level-dependent limits were binding for more than half of its replies.
+//! 2. It is *idle* if it is not throttled, and the next lower level would have sustained it.
+//! 3. After `up_after` of consecutive throttled intervals: a step up.
+//! 4. After `down_first` of consecutive idle intervals: a step down; then a step after each `down_next`.
 
 use plimsoll_model::analytic::Workload;
 use plimsoll_units::{Bytes, Instant, Span};
@@ -14,12 +14,12 @@ use super::Ladder;
 use crate::request::Class;
 use crate::totals::Totals;
 
-/// The rules for changes of the level.
+/// Policy of level changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// The level that it goes back to.
+    /// Default level.
     pub default: u32,
-    /// The level that it does not exceed.
+    /// Maximum level.
     pub most: u32,
     /// Size of a step.
     pub step: u32,
@@ -50,18 +50,18 @@ impl Policy {
 pub struct IntervalLoad {
     /// Answered requests.
     pub answers: u64,
-    /// Requests that a level-dependent limit held longest.
+    /// Requests bound by a level-dependent limit.
     pub throttled: u64,
-    /// Reads among them.
+    /// Reads among the answered requests.
     pub reads: u64,
-    /// Writes among them.
+    /// Writes among the answered requests.
     pub writes: u64,
-    /// Bytes that they moved.
+    /// Bytes transferred.
     pub bytes: u64,
 }
 
 impl IntervalLoad {
-    /// The difference between two readings of the totals of a volume.
+    /// Difference of two readings of a volume's totals.
     pub fn between(ladder: &Ladder, before: &Totals, after: &Totals) -> Self {
         let of = |class: Class| after.ops[class.index()] - before.ops[class.index()];
         let sum = |counts: &[u64; 4]| counts.iter().sum::<u64>();
@@ -74,7 +74,7 @@ impl IntervalLoad {
         }
     }
 
-    /// A load with the same mix; where its operations are is not known, and taken to be anywhere.
+    /// A workload with the same mix, assuming random addresses.
     fn load(&self) -> Workload {
         let moving = (self.reads + self.writes).max(1);
         Workload {
@@ -88,45 +88,44 @@ impl IntervalLoad {
     }
 }
 
-/// The level of one volume.
+/// Autotune state of a volume.
 #[derive(Clone, Debug)]
 pub struct Autotune {
     policy: Policy,
     ladder: Ladder,
     level: u32,
-    /// The end of the last interval.
+    /// End of the last interval.
     last: Instant,
     throttled_for: Span,
     idle_for: Span,
-    /// The last change was a step down.
+    /// True if the last change was a step down.
     descends: bool,
 }
 
 impl Autotune {
-    /// A volume at `level` at `now`.
+    /// State of a volume with `level` at `now`.
     pub const fn new(now: Instant, policy: Policy, ladder: Ladder, level: u32) -> Self {
         Self { policy, ladder, level, last: now, throttled_for: Span::ZERO, idle_for: Span::ZERO, descends: false }
     }
 
-    /// Its present level.
+    /// Current level.
     pub const fn level(&self) -> u32 {
         self.level
     }
 
-    /// The levels of its product.
+    /// Levels of its product.
     pub const fn ladder(&self) -> &Ladder {
         &self.ladder
     }
 
-    /// The level was set from outside: all waiting times restart.
+    /// Sets the level externally, which restarts all waiting times.
     pub const fn set_level(&mut self, now: Instant, level: u32) {
         self.level = level;
         self.last = now;
         (self.throttled_for, self.idle_for, self.descends) = (Span::ZERO, Span::ZERO, false);
     }
 
-    /// An interval ended at `now` that began at the last call. Returns its new level, if it has one now.
-    /// Intervals of about a second are meant.
+    /// Evaluates the interval from the last call until `now`, of about a second. Returns the new level if it changed.
     pub fn seen(&mut self, now: Instant, seen: &IntervalLoad) -> Option<u32> {
         let span = now.since(self.last);
         if span.is_zero() {
@@ -162,8 +161,8 @@ impl Autotune {
         }
         let least = self.ladder.at_least(self.policy.default);
         let below = self.ladder.at_most(self.level.saturating_sub(self.policy.step)).max(least).min(self.level);
-        let asked = seen.answers as f64 / span.as_secs_f64();
-        if !self.ladder.carries(below, &seen.load(), asked) {
+        let rate = seen.answers as f64 / span.as_secs_f64();
+        if !self.ladder.carries(below, &seen.load(), rate) {
             (self.idle_for, self.descends) = (Span::ZERO, false);
             return;
         }

@@ -1,12 +1,12 @@
-//! Detached autotune: a volume that nobody has attached for long enough goes to its lowest level, and back to its
-//! default when it is attached again.
+//! Detached autotune: a volume that is detached for long enough drops to its lowest level, and returns to its default
+//! when attached.
 
 use plimsoll_units::{Instant, Span};
 
-/// Whether a volume is attached, and since when it is not.
+/// Attachment state of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detached {
-    /// How long it has to be detached.
+    /// Detached time before the level drops.
     after: Span,
     /// Level after that time.
     low: u32,
@@ -23,29 +23,29 @@ enum State {
 }
 
 impl Detached {
-    /// 14 days, as one provider has it.
+    /// 14 days, as documented by a provider.
     pub const FORTNIGHT: Span = Span::from_secs(14 * 24 * 3_600);
 
-    /// An attached volume. `after` is compressed in tests.
+    /// State of an attached volume. Tests use a short `after`.
     pub const fn new(after: Span, low: u32, default: u32) -> Self {
         Self { after, low, default, state: State::Attached }
     }
 
-    /// It was detached at `now`.
+    /// Detaches at `now`.
     pub const fn detach(&mut self, now: Instant) {
         if matches!(self.state, State::Attached) {
             self.state = State::Since(now);
         }
     }
 
-    /// It was attached. Returns the level that it has now, if that changed.
+    /// Attaches. Returns the new level if it changed.
     pub const fn attach(&mut self) -> Option<u32> {
         let was_low = matches!(self.state, State::Low);
         self.state = State::Attached;
         if was_low { Some(self.default) } else { None }
     }
 
-    /// The next time for [`Detached::tick`].
+    /// Next time for [`Detached::tick`].
     pub fn wake_at(&self) -> Option<Instant> {
         match self.state {
             State::Since(moment) => Some(moment + self.after),
@@ -53,7 +53,7 @@ impl Detached {
         }
     }
 
-    /// Time passed. Returns the level that the volume has now, if that changed.
+    /// Advances to `now`. Returns the new level if it changed.
     pub fn tick(&mut self, now: Instant) -> Option<u32> {
         if self.wake_at().is_none_or(|at| at > now) {
             return None;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_fortnight_it_goes_low_and_comes_back_when_attached() {
+    fn level_drops_after_14_days_until_attached() {
         let mut volume = Detached::new(Detached::FORTNIGHT, 0, 10);
         let begin = Instant::ZERO + Span::from_secs(5);
         volume.detach(begin);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn attached_in_time_nothing_changes() {
+    fn attaching_in_time_keeps_the_level() {
         let mut volume = Detached::new(Detached::FORTNIGHT, 0, 10);
         volume.detach(Instant::ZERO);
         assert_eq!(volume.attach(), None);

@@ -1,4 +1,4 @@
-//! The levels of a product, and the model of each.
+//! Levels of a product with their models.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,36 @@ use plimsoll_model::{ChainSpec, Rate, StageSpec};
 
 use crate::totals::Totals;
 
-/// One level of a product, such as its VPUs per GB.
+/// A level of a product, such as its VPUs per GB.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelModel {
     /// The level.
     pub level: u32,
-    /// Its model.
+    /// Model at this level.
     pub model: ChainSpec,
 }
 
-/// Levels, lowest first; at least one.
+/// Levels in ascending order; at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ladder {
     levels: Vec<LevelModel>,
-    /// The names of limits that are not the same at all levels.
+    /// Names of limits that depend on the level.
     limits: Vec<String>,
 }
 
-/// The reason why levels are refused.
+/// Reason why levels are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LadderError {
-    /// There is none.
+    /// No levels.
     #[error("a product has at least one level")]
     Empty,
-    /// They are not in order.
-    #[error("level {0} does not follow a lower one: levels are given lowest first, each once")]
+    /// Not ascending.
+    #[error("level {0} is not above its predecessor: levels must be ascending without duplicates")]
     Order(u32),
 }
 
 impl Ladder {
-    /// A ladder of these levels.
+    /// Creates a ladder.
     pub fn new(levels: Vec<LevelModel>) -> Result<Self, LadderError> {
         if let Some(pair) = levels.windows(2).find(|pair| pair[0].level >= pair[1].level) {
             return Err(LadderError::Order(pair[1].level));
@@ -48,30 +48,30 @@ impl Ladder {
         Ok(Self { levels, limits })
     }
 
-    /// The model of a level; `None` if there is no such level.
+    /// Model of a level; `None` if it does not exist.
     pub fn model(&self, level: u32) -> Option<&ChainSpec> {
         self.levels.iter().find(|at| at.level == level).map(|at| &at.model)
     }
 
-    /// The lowest level that is at least `level`, or the highest one.
+    /// Lowest level that is at least `level`, or the highest.
     pub fn at_least(&self, level: u32) -> u32 {
         let found = self.levels.iter().find(|at| at.level >= level).or(self.levels.last());
         found.map_or(level, |at| at.level)
     }
 
-    /// The highest level that is at most `level`, or the lowest one.
+    /// Highest level that is at most `level`, or the lowest.
     pub fn at_most(&self, level: u32) -> u32 {
         let found = self.levels.iter().rev().find(|at| at.level <= level).or(self.levels.first());
         found.map_or(level, |at| at.level)
     }
 
-    /// Requests that a level-dependent limit held longest.
+    /// Requests bound by a level-dependent limit.
     pub fn throttled(&self, totals: &Totals) -> u64 {
         let own = totals.bound_by_volume().filter(|(name, _)| self.limits.iter().any(|limit| limit == name));
         own.map(|(_, count)| count).sum()
     }
 
-    /// True if a level sustains a load: its capacity in the long run is higher.
+    /// True if a level sustains a load: its long-term capacity is higher.
     pub fn carries(&self, level: u32, load: &Workload, ops_per_second: f64) -> bool {
         self.model(level).is_some_and(|model| ops_per_second < capacity(model, load).iops)
     }
@@ -86,7 +86,7 @@ fn differing(levels: &[LevelModel]) -> Vec<String> {
     names.into_iter().filter(differs).cloned().collect()
 }
 
-/// The limits of a model by name, wherever they stand.
+/// Limits of a model by name, at any depth.
 fn limits(model: &ChainSpec) -> BTreeMap<String, Vec<Rate>> {
     let (mut found, mut stages) = (BTreeMap::new(), Vec::new());
     gather(model, &mut stages);
@@ -98,7 +98,7 @@ fn limits(model: &ChainSpec) -> BTreeMap<String, Vec<Rate>> {
     found
 }
 
-/// All stages in the order of their names.
+/// Collects all stages in the order of their names.
 fn gather<'m>(model: &'m ChainSpec, stages: &mut Vec<&'m StageSpec>) {
     for named in model.stages() {
         stages.push(&named.stage);

@@ -1,4 +1,4 @@
-//! The laws of models, for several that share one.
+//! The laws of models, for groups with a shared model.
 
 use plimsoll_model::{Stage, parse};
 use plimsoll_units::Kind;
@@ -17,7 +17,7 @@ enum Step {
     Drain {
         gap_ns: u64,
     },
-    /// Another model for a path, one of [`LATER`].
+    /// Replaces the model of a path by an element of [`LATER`].
     Change {
         path: usize,
         to: usize,
@@ -38,7 +38,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 const OWN: [&str; 3] =
     ["link(1us)", "limit(20000, burst 3) then station(4, 80us, exponential)", "station(2, 150us, exponential)"];
-/// What models become while they are at work.
+/// Replacement models during operation.
 const LATER: [&str; 4] = [
     "link(100us)",
     "limit(40000, burst 3) then station(4, 80us, exponential)",
@@ -57,12 +57,12 @@ fn pace(models: &[&str], shared: Option<&str>) -> Pace {
     pace
 }
 
-/// A stage is called by its number.
+/// Labels stages by number.
 fn labels(model: &ChainSpec) -> Vec<Label> {
     (0..model.names().len()).map(|number| Label(number as u16)).collect()
 }
 
-/// Slots are never used twice. Returns the moments of submission and what passed, in order of slots.
+/// Runs the steps, each request with a new slot. Returns submission times and answers in order of slots.
 fn play(pace: &mut Pace, steps: &[Step], drains: bool) -> Vec<(Instant, Passed)> {
     let (mut now, mut submitted, mut passed) = (Instant::ZERO, Vec::new(), Vec::new());
     let mut models: Vec<Option<usize>> = vec![None; pace.paths.len()];
@@ -101,7 +101,7 @@ fn play(pace: &mut Pace, steps: &[Step], drains: bool) -> Vec<(Instant, Passed)>
         pace.drain(now, &mut passed);
     }
     passed.sort_by_key(|passed: &Passed| passed.slot);
-    assert_eq!(passed.len(), submitted.len(), "each is answered once");
+    assert_eq!(passed.len(), submitted.len(), "each request is answered once");
     submitted.into_iter().zip(passed).collect()
 }
 
@@ -109,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn when_a_group_is_drained_changes_no_answer(steps in steps()) {
+    fn drain_times_of_a_group_change_no_answer(steps in steps()) {
         let often = play(&mut pace(&OWN, Some(SHARED)), &steps, true);
         prop_assert_eq!(&often, &play(&mut pace(&OWN, Some(SHARED)), &steps, false));
         for (submitted, passed) in &often {
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn when_a_volume_is_drained_changes_no_answer_though_its_model_changes(steps in steps()) {
+    fn drain_times_change_no_answer_across_model_changes(steps in steps()) {
         let often = play(&mut pace(&OWN, None), &steps, true);
         prop_assert_eq!(&often, &play(&mut pace(&OWN, None), &steps, false));
         for (submitted, passed) in &often {
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn a_group_never_exceeds_what_it_shares(steps in steps()) {
+    fn group_never_exceeds_its_shared_limit(steps in steps()) {
         let mut at: Vec<Instant> =
             play(&mut pace(&OWN, Some("limit(8000)")), &steps, true).iter().map(|(_, passed)| passed.at).collect();
         at.sort_unstable();
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn a_group_of_one_answers_like_one_model_after_the_other(mut steps in steps()) {
+    fn group_with_one_member_equals_chained_models(mut steps in steps()) {
         steps.retain(|step| !matches!(step, Step::Change { .. }));
         let apart = play(&mut pace(&["limit(20000, burst 3)"], Some("limit(8000) then link(25us)")), &steps, true);
         let whole = play(&mut pace(&["limit(20000, burst 3) then limit(8000) then link(25us)"], None), &steps, true);
@@ -173,7 +173,8 @@ fn requests_in_flight_keep_their_model() {
     assert_eq!(pace.wake_at(), Some(at(510)));
     let mut passed = Vec::new();
     pace.drain(at(2_000), &mut passed);
-    let story: Vec<(u32, Instant, Bound)> = passed.iter().map(|one| (one.slot.0, one.at, one.bound_by)).collect();
+    let story: Vec<(u32, Instant, Bound)> =
+        passed.iter().map(|passed| (passed.slot.0, passed.at, passed.bound_by)).collect();
     assert_eq!(story, [(1, at(510), Bound::Volume(Label(7))), (0, at(1_000), Bound::Volume(Label(0)))]);
-    assert!(pace.paths[0].earlier.is_empty() && pace.wake_at().is_none(), "nothing is left of the old model");
+    assert!(pace.paths[0].earlier.is_empty() && pace.wake_at().is_none(), "the old model is dropped");
 }

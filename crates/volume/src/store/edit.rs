@@ -1,7 +1,7 @@
-//! Edits: changes of the set of volumes, one after the other.
+//! Edits: sequential changes of the set of volumes.
 //!
-//! An edit that shares the content of a volume waits until no change is in flight on it, and holds new ones back
-//! meanwhile: otherwise a write that was under way would change a snapshot after it was taken.
+//! An edit that shares the content of a volume waits until no change of it is in flight, and blocks new changes
+//! meanwhile: otherwise a write in flight could modify a snapshot after its creation.
 
 use super::{Store, Stored, VolumeId, Waiter};
 use crate::job::Job;
@@ -11,34 +11,34 @@ use crate::request::Ticket;
 /// A change of the set of volumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// A new volume that reads as zeros.
+    /// Creates a volume that reads as zeros.
     Create {
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
         /// Description by the shell.
         text: String,
     },
-    /// A new volume with the present content of another one, without copying it.
+    /// Creates a volume with the current content of another, without copying.
     Fork {
-        /// Whose content: all writes that were answered are in it.
+        /// Source, including all acknowledged writes.
         of: VolumeId,
-        /// Read-only is a snapshot, else it is a clone.
+        /// Read-only for a snapshot, writable for a clone.
         access: Access,
         /// Description by the shell.
         text: String,
     },
-    /// A volume gets the content of another one, its snapshot for instance, and keeps its size.
+    /// Replaces the content of a volume by that of another, such as its snapshot. Keeps the size.
     Restore {
         /// The target.
         volume: VolumeId,
-        /// Whose content; not larger.
+        /// Source; not larger than the target.
         from: VolumeId,
     },
-    /// A volume becomes larger; the new part reads as zeros.
+    /// Grows a volume; the new part reads as zeros.
     Grow {
-        /// Which.
+        /// The volume.
         volume: VolumeId,
-        /// Bytes from now on.
+        /// New size in bytes.
         size: u64,
         /// New description, in the same commit.
         text: Option<String>,
@@ -50,65 +50,65 @@ pub enum Edit {
         /// The description.
         text: String,
     },
-    /// Deletes a volume; space that no other volume shares is freed.
+    /// Deletes a volume and frees its unshared space.
     Delete {
-        /// Which.
+        /// The volume.
         volume: VolumeId,
     },
 }
 
-/// The reason why an edit was refused; it changed nothing.
+/// Reason why an edit was refused; it had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// There is no such volume.
-    #[error("there is no volume {}", .0.0)]
+    /// Unknown volume.
+    #[error("unknown volume {}", .0.0)]
     Unknown(VolumeId),
-    /// A volume only grows.
-    #[error("a volume only grows: it has {present} bytes, {asked} were asked for")]
+    /// Volumes cannot shrink.
+    #[error("volumes cannot shrink: it has {present} bytes, {asked} were requested")]
     Shrinks {
-        /// Bytes that it has.
+        /// Current size in bytes.
         present: u64,
-        /// Bytes that were asked for.
+        /// Requested size in bytes.
         asked: u64,
     },
-    /// It is longer than the store can address, or empty.
-    #[error("a volume of this store has 1 to {most} bytes, {asked} were asked for")]
+    /// Empty, or larger than the store can address.
+    #[error("a volume of this store has 1 to {most} bytes, {asked} were requested")]
     Size {
-        /// Bytes that were asked for.
+        /// Requested size in bytes.
         asked: u64,
-        /// Bytes that a volume can have.
+        /// Maximum size in bytes.
         most: u64,
     },
-    /// A snapshot is not changed.
+    /// Snapshots cannot be changed.
     #[error("volume {} is a snapshot: clone it and change the clone", .0.0)]
     ReadOnly(VolumeId),
-    /// It would be restored from itself.
+    /// Source and target of a restore are the same.
     #[error("volume {} cannot be restored from itself: name its snapshot", .0.0)]
     Itself(VolumeId),
-    /// Requests or edits are under way on it.
+    /// Requests or edits are in progress.
     #[error("volume {} is in use: wait for its requests and edits to end", .0.0)]
     InUse(VolumeId),
-    /// The store failed.
-    #[error("the store failed and takes no changes until it is opened again")]
+    /// The store has failed.
+    #[error("the store has failed and accepts no changes until it is reopened")]
     Failed,
-    /// More than a store takes.
+    /// A limit of the store.
     #[error("a store takes at most {most} {of}")]
     TooMany {
-        /// How many.
+        /// Maximum number.
         most: u32,
-        /// Of what.
+        /// Limited objects.
         of: &'static str,
     },
 }
 
-/// The most volumes and snapshots that a store ever makes; their numbers are not used again.
+/// Maximum number of volumes and snapshots ever created in a store; numbers are not reused.
 pub(super) const VOLUMES_MAX: u32 = 1 << 20;
-/// The most bytes of text about a volume.
+/// Maximum length of a description in bytes.
 pub(crate) const TEXT_MAX: u32 = 1 << 16;
-/// The most edits that wait for their turn.
+/// Maximum number of pending edits.
 const EDITS_MAX: u32 = 1 << 10;
 
-/// An edit that waits until no change is in flight on the volumes that it shares.
+/// A pending edit.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     pub(super) ticket: Ticket,
@@ -117,7 +117,7 @@ pub(super) struct Waiting {
 }
 
 impl Edit {
-    /// The volumes that must have no change in flight.
+    /// Volumes that must have no change in flight.
     const fn quiet(&self) -> [Option<VolumeId>; 2] {
         match *self {
             Self::Create { .. } | Self::Grow { .. } | Self::Describe { .. } => [None, None],
@@ -137,7 +137,7 @@ impl Edit {
 }
 
 impl Store {
-    /// Begins an edit: it is made as soon as the volumes are quiet, and ends when it is durable.
+    /// Begins an edit: executed when its volumes are quiet, ends when durable.
     pub(crate) fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
         let made = self.check(edit)?;
         match edit {
@@ -205,14 +205,14 @@ impl Store {
         if stored.access == Access::ReadOnly { Err(EditError::ReadOnly(volume)) } else { Ok(stored) }
     }
 
-    /// Makes the edits whose volumes are quiet, in the order in which they came.
+    /// Executes pending edits in order while their volumes are quiet.
     pub(super) fn make_edits(&mut self, jobs: &mut Vec<Job>) {
         let mut made = false;
         while let Some(first) = self.edits.front() {
             let mut quiet = true;
             for volume in first.edit.quiet().into_iter().flatten() {
                 let Some(stored) = self.stored[volume.0 as usize].as_mut() else { continue };
-                // Both are held back until both are quiet, or one would always find the other busy.
+                // Both volumes are frozen until both are quiet; otherwise either could always find the other busy.
                 stored.frozen = true;
                 quiet &= stored.changes == 0;
             }
@@ -279,7 +279,7 @@ impl Store {
         }
     }
 
-    /// Never shrinks: another edit may have been made since this one was checked.
+    /// Never shrinks: another edit may have grown the volume since the check.
     fn grow(&mut self, volume: VolumeId, size: u64) {
         let Some(stored) = self.stored[volume.0 as usize].as_mut() else { return };
         if size > stored.size {

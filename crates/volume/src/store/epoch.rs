@@ -1,15 +1,14 @@
-//! When nobody uses a cluster any more that a map does not name any more: requests that were planned with the old map
-//! may still be under way.
+//! Determines when released clusters are unused: requests planned with the old map may still be in flight.
 //!
-//! Requests enter the present epoch and leave it when their work is done. What was released while an epoch was the
-//! present one may be used again once that epoch and all before it are empty (Fraser 2004, epoch-based reclamation).
+//! Requests enter the current epoch and leave it when their work is done. Clusters released during an epoch may be
+//! reused when that epoch and all earlier ones are empty (Fraser 2004, epoch-based reclamation).
 
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Epochs {
     first: u64,
-    /// How many are under way that entered in each epoch, from the first to the present one; never empty.
+    /// Number of requests in each epoch from the first to the current; never empty.
     counts: VecDeque<u32>,
 }
 
@@ -31,7 +30,7 @@ impl Epochs {
         self.settle();
     }
 
-    /// Ends the present epoch; returns it.
+    /// Ends and returns the current epoch.
     pub(crate) fn end(&mut self) -> u64 {
         let ended = self.first + self.counts.len() as u64 - 1;
         self.counts.push_back(0);
@@ -39,7 +38,7 @@ impl Epochs {
         ended
     }
 
-    /// True when nothing is under way that entered in this epoch or before it.
+    /// True if all requests of this epoch and earlier ones have left.
     pub(crate) const fn has_passed(&self, epoch: u64) -> bool {
         epoch < self.first
     }
@@ -57,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_epoch_passes_when_all_that_entered_by_then_have_left() {
+    fn epoch_passes_when_its_requests_have_left() {
         let mut epochs = Epochs::new();
         let early = epochs.enter();
         let ended = epochs.end();
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_epoch_passes_at_once() {
+    fn idle_epoch_passes_immediately() {
         let mut epochs = Epochs::new();
         let ended = epochs.end();
         assert!(epochs.has_passed(ended));

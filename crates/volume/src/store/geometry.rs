@@ -1,13 +1,13 @@
-//! The units of a store: clusters and data files.
+//! Units of a store: clusters and data files.
 
 use crate::job::{FileId, Place};
 
-/// The units of a store; fixed when it is made.
+/// Units of a store; fixed at creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Bytes of a cluster, the unit that is shared and copied: a power of two from 4 KiB to 2 MiB.
+    /// Bytes of a cluster, the unit of sharing and copying: a power of two from 4 KiB to 2 MiB.
     pub cluster_bytes: u32,
-    /// Clusters in one data file, the first of which is the shell's: a power of two, at least 2.
+    /// Clusters per data file, including the first, which belongs to the shell: a power of two, at least 2.
     pub clusters_per_file: u32,
 }
 
@@ -19,7 +19,7 @@ impl Default for Geometry {
 }
 
 impl Geometry {
-    /// True when the units are within their bounds.
+    /// True if the units are valid.
     pub const fn is_valid(self) -> bool {
         let size = self.cluster_bytes;
         size.is_power_of_two()
@@ -29,7 +29,7 @@ impl Geometry {
             && self.clusters_per_file > 1
     }
 
-    /// The most bytes of one volume.
+    /// Maximum size of a volume in bytes.
     pub const fn size_max(self) -> u64 {
         (u32::MAX as u64) << self.shift()
     }
@@ -39,18 +39,18 @@ impl Geometry {
         self.cluster_bytes.trailing_zeros()
     }
 
-    /// The cluster that a byte of a volume lies in.
+    /// Cluster of a byte of a volume.
     #[inline]
     pub(crate) const fn cluster(self, byte: u64) -> u32 {
         (byte >> self.shift()) as u32
     }
 
-    /// Clusters that `bytes` take, the last one perhaps not to its end.
+    /// Number of clusters for `bytes`, rounded up.
     pub(crate) const fn clusters(self, bytes: u64) -> u32 {
         bytes.div_ceil(self.cluster_bytes as u64) as u32
     }
 
-    /// The first byte of a cluster, in a volume or on the line of all data files.
+    /// First byte of a cluster, in a volume or in the concatenation of all data files.
     #[inline]
     pub(crate) const fn byte(self, cluster: u32) -> u64 {
         (cluster as u64) << self.shift()
@@ -61,14 +61,15 @@ impl Geometry {
         FileId(cluster / self.clusters_per_file)
     }
 
-    /// Bytes that a data file has when it ends with the last of so many clusters of all data files.
+    /// Length of a data file if `clusters` clusters of all data files are in use.
     pub(crate) const fn file_bytes(self, file: FileId, clusters: u32) -> u64 {
         let within = clusters.saturating_sub(file.0.saturating_mul(self.clusters_per_file));
         let within = if within < self.clusters_per_file { within } else { self.clusters_per_file };
         self.byte(within)
     }
 
-    /// Where a byte of the line of all data files is, and how many bytes follow it in the same file.
+    /// Data file and offset of a byte of the concatenation of all data files, and the number of bytes up to the end of
+    /// the file.
     #[inline]
     pub(crate) const fn place(self, line: u64) -> (Place, u64) {
         let file_bytes = (self.clusters_per_file as u64) << self.shift();

@@ -1,45 +1,45 @@
-//! Which cluster of the data files holds which cluster of a volume.
+//! Map from clusters of a volume to clusters of the data files.
 //!
-//! Two levels: leaves of 512 clusters that copies of a map share until one of them changes one. A lookup is two array
-//! accesses, a copy of the map of 1 TiB in clusters of 64 KiB is 32,768 reference counts.
+//! Two levels: leaves of 512 clusters, shared by copies of a map until modified. A lookup is two array accesses; a copy
+//! of the map of 1 TiB in 64 KiB clusters is 32,768 reference counts.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 const LEAF: u32 = 512;
 
-/// A data cluster plus one; zero where there is none.
+/// Data cluster plus 1; 0 if unmapped.
 type Leaf = [u32; LEAF as usize];
 
-/// The map of one volume.
+/// Map of a volume.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Map {
     leaves: Vec<Option<Arc<Leaf>>>,
 }
 
-/// Neighbouring clusters of a volume that have no space, or lie behind each other in the data files.
+/// Consecutive clusters of a volume that are unmapped, or consecutive in the data files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// The data cluster of the first one.
+    /// Data cluster of `first`.
     pub(crate) at: Option<u32>,
 }
 
 impl Map {
-    /// Nothing has space.
+    /// An empty map.
     pub(crate) const fn new() -> Self {
         Self { leaves: Vec::new() }
     }
 
-    /// The data cluster of a cluster.
+    /// Data cluster of a cluster.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<u32> {
         let leaf = self.leaves.get((index / LEAF) as usize)?.as_ref()?;
         leaf[(index % LEAF) as usize].checked_sub(1)
     }
 
-    /// Puts a cluster somewhere else, or nowhere. Returns where it was.
+    /// Maps or unmaps a cluster. Returns the previous data cluster.
     pub(crate) fn set(&mut self, index: u32, at: Option<u32>) -> Option<u32> {
         let (leaf, within) = ((index / LEAF) as usize, (index % LEAF) as usize);
         if leaf >= self.leaves.len() {
@@ -59,17 +59,17 @@ impl Map {
         before
     }
 
-    /// The clusters of `range` in runs as long as possible, holes included.
+    /// Clusters of `range` in maximal runs, including holes.
     pub(crate) fn runs(&self, range: Range<u32>) -> Runs<'_> {
         Runs { map: self, next: range.start, end: range.end }
     }
 
-    /// The runs below `end` that have space.
+    /// Mapped runs of `range`.
     pub(crate) fn allocated(&self, range: Range<u32>) -> impl Iterator<Item = (u32, u32, u32)> {
         self.runs(range).filter_map(|run| run.at.map(|at| (run.first, run.count, at)))
     }
 
-    /// How far the hole that `index` is in certainly reaches, without looking at clusters of empty leaves.
+    /// A lower bound of the end of the hole at `index`, which skips empty leaves.
     fn hole_until(&self, index: u32, end: u32) -> u32 {
         let leaf = index / LEAF;
         let empty = |leaf: u32| self.leaves.get(leaf as usize).is_none_or(Option::is_none);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_of_terabytes_is_one_run() {
+    fn hole_of_terabytes_is_a_single_run() {
         let mut map = Map::default();
         map.set(40_000_000, Some(7));
         let runs: Vec<Run> = map.runs(3..u32::MAX).collect();

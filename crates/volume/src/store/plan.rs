@@ -1,4 +1,4 @@
-//! The real work of one request: which bytes of which data files are read, written and copied.
+//! Plans the I/O of a request: ranges of data files to read, write and copy.
 
 use std::ops::Range;
 
@@ -7,42 +7,43 @@ use crate::job::{Io, Job, JobId};
 use crate::record::Record;
 use crate::request::{Command, Errno, Request, Space, Ticket};
 
-/// How it went to begin a request.
+/// Result of planning a request.
 pub(super) enum Plan {
-    /// Its jobs were handed out: so many.
+    /// Jobs were issued.
     Begun { jobs: u32 },
-    /// It has to wait for another one, an edit, or space.
+    /// Must wait for another request, an edit, or space.
     Parked,
-    /// It cannot be done.
+    /// Not possible.
     Failed(Errno),
 }
 
-/// What a request leaves behind.
+/// Content of a range after a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Payload,
     Zeros,
 }
 
-/// What is being planned: where jobs go, and for whom.
+/// State of a request being planned.
 struct Task {
     number: u32,
     ticket: Ticket,
     volume: VolumeId,
-    /// The request's first byte: payloads begin there.
+    /// First byte of the request, and of its payload.
     offset: u64,
     jobs: u32,
-    /// The write that the next one may continue: its place on the line of all data files, its payload and length.
+    /// The last write, which may be extended: position in the concatenated data files, position in the payload, and
+    /// length.
     open: Option<(u64, u32, u32)>,
     moves: Vec<(u32, u32)>,
-    /// Clusters that were given out and not used yet.
+    /// Allocated clusters that are not used yet.
     fresh: (u32, u32),
-    /// Clusters that are still needed.
+    /// Number of clusters still needed.
     needed: u32,
 }
 
 impl Store {
-    /// Hands out the jobs of a request.
+    /// Issues the jobs of a request.
     pub(super) fn plan(&mut self, number: u32, jobs: &mut Vec<Job>) -> Plan {
         let Some(flight) = self.flights.get(number) else { return Plan::Begun { jobs: 0 } };
         let (request, volume, ticket) = (flight.request, flight.volume, flight.ticket);
@@ -87,7 +88,7 @@ impl Store {
         Plan::Begun { jobs: task.jobs }
     }
 
-    /// How many clusters a change needs, or why it cannot begin.
+    /// Number of clusters needed by a change, or the reason why it cannot start.
     fn may_change(&mut self, volume: VolumeId, request: &Request) -> Result<u32, Plan> {
         let Some(stored) = self.stored(volume) else { return Err(Plan::Failed(Errno::Io)) };
         if self.failed {
@@ -130,12 +131,12 @@ impl Store {
         }
     }
 
-    /// The clusters that bytes lie in.
+    /// Clusters touched by a byte range.
     fn touched(&self, bytes: &Range<u64>) -> Range<u32> {
         self.geometry.cluster(bytes.start)..self.geometry.clusters(bytes.end)
     }
 
-    /// The clusters that bytes cover; the last one of a volume up to its end.
+    /// Clusters fully covered by a byte range; the last cluster of a volume counts up to the volume's end.
     fn whole(&self, volume: VolumeId, bytes: &Range<u64>) -> Range<u32> {
         let size = self.stored(volume).map_or(0, |stored| stored.size);
         let end = if bytes.end == size { self.geometry.clusters(bytes.end) } else { self.geometry.cluster(bytes.end) };
@@ -143,7 +144,7 @@ impl Store {
         start..end.max(start)
     }
 
-    /// What bytes cover of clusters that they do not cover wholly: none, one or two pieces, each within a cluster.
+    /// Parts of a byte range that cover clusters partially: up to two pieces, each within a cluster.
     fn edges(&self, volume: VolumeId, bytes: &Range<u64>) -> [Option<Range<u64>>; 2] {
         let whole = self.whole(volume, bytes);
         if whole.is_empty() && self.geometry.cluster(bytes.start) == self.geometry.cluster(bytes.end - 1) {
@@ -178,7 +179,7 @@ impl Store {
         }
     }
 
-    /// Puts content into every cluster that bytes touch, with space of its own.
+    /// Writes content to every touched cluster, allocating if needed.
     fn plan_content(&mut self, task: &mut Task, bytes: Range<u64>, content: Content, jobs: &mut Vec<Job>) {
         for index in self.touched(&bytes) {
             let start = self.geometry.byte(index);
@@ -187,7 +188,7 @@ impl Store {
         }
     }
 
-    /// Puts content into a piece of one cluster.
+    /// Writes content to a piece of a cluster.
     fn plan_piece(&mut self, task: &mut Task, index: u32, piece: Range<u64>, content: Content, jobs: &mut Vec<Job>) {
         let within = piece.start - self.geometry.byte(index);
         let length = (piece.end - piece.start) as u32;
@@ -209,13 +210,13 @@ impl Store {
                 let end = within + u64::from(length);
                 self.copy(task, source, target, within as u32, jobs);
                 self.copy(task, source + end, target + end, (self.geometry.byte(1) - end) as u32, jobs);
-                // A fresh cluster is zero already.
+                // A fresh cluster is already zero.
                 if content == Content::Payload {
                     self.write(task, target + within, from, length, jobs);
                 }
             }
             None => {
-                // At once, and not when it is written: until then it reads as what was there before, zeros.
+                // Mapped immediately, not after the write: until then it reads as zeros, as before.
                 let to = self.fresh(task);
                 if let Some(stored) = self.stored[task.volume.0 as usize].as_mut() {
                     stored.map.set(index, Some(to));
@@ -228,7 +229,7 @@ impl Store {
         }
     }
 
-    /// Zeros whose space is freed: whole clusters are let go, pieces of others are overwritten.
+    /// Zeros with deallocation: whole clusters are unmapped, pieces of others are overwritten.
     fn plan_zeros(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<Job>) {
         self.plan_unmap(task.volume, self.whole(task.volume, &bytes));
         for piece in self.edges(task.volume, &bytes).into_iter().flatten() {
@@ -251,12 +252,12 @@ impl Store {
         }
     }
 
-    /// The next of the clusters that the task needs.
+    /// Next of the clusters needed by the task.
     fn fresh(&mut self, task: &mut Task) -> u32 {
         if task.fresh.1 == 0 {
             task.fresh = self.space.take(task.needed);
             task.needed -= task.fresh.1;
-            // Its file has to be long enough, even if nothing is written: see the order that the store keeps.
+            // Marks its file for extension even if nothing is written: see the rules of the store.
             self.rounds.wrote(self.geometry.file(task.fresh.0));
         }
         let cluster = task.fresh.0;
@@ -264,7 +265,7 @@ impl Store {
         cluster
     }
 
-    /// Writes payload: continues the last write when it lies behind it.
+    /// Writes payload, extending the last write if contiguous.
     fn write(&mut self, task: &mut Task, line: u64, from: u32, length: u32, jobs: &mut Vec<Job>) {
         match &mut task.open {
             Some((first, payload, before)) if *first + *before as u64 == line && *payload + *before == from => {
@@ -277,7 +278,7 @@ impl Store {
         }
     }
 
-    /// Hands out the write that was still open.
+    /// Issues the pending write.
     fn close(&mut self, task: &mut Task, jobs: &mut Vec<Job>) {
         let Some((mut line, mut from, mut left)) = task.open.take() else { return };
         while left > 0 {
@@ -288,13 +289,13 @@ impl Store {
         }
     }
 
-    /// Within one cluster, so within one file.
+    /// Within a cluster, so within a file.
     fn zero(&mut self, task: &mut Task, line: u64, length: u32, jobs: &mut Vec<Job>) {
         let place = self.geometry.place(line).0;
         self.give(task, Io::Zero { place, length: length.into() }, jobs);
     }
 
-    /// Within one cluster, so within one file on each side.
+    /// Within a cluster, so within a file on each side.
     fn copy(&mut self, task: &mut Task, from: u64, to: u64, length: u32, jobs: &mut Vec<Job>) {
         if length > 0 {
             let (from, to) = (self.geometry.place(from).0, self.geometry.place(to).0);
@@ -312,7 +313,7 @@ impl Store {
         jobs.push(job);
     }
 
-    /// The clusters that a request had copied take their place, or are given up when it failed.
+    /// Maps the clusters that a request has copied, or releases them if it failed.
     pub(super) fn finish_moves(
         &mut self,
         volume: VolumeId,
@@ -324,7 +325,7 @@ impl Store {
             self.copying.remove(&(volume, index));
             let Some(stored) = self.stored[volume.0 as usize].as_mut() else { continue };
             if outcome.is_err() {
-                // No map ever named it, so nothing has to be durable first.
+                // No map ever referred to it, so no commit must precede reuse.
                 self.space.release(to);
                 self.punch((to, 1), jobs);
                 continue;

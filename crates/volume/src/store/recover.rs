@@ -1,4 +1,4 @@
-//! A store from what a crash left of it, and the records that say everything about one.
+//! Recovery of a store from its commits, and the records of its complete state.
 
 use std::collections::BTreeMap;
 
@@ -6,38 +6,38 @@ use super::{Geometry, Space, Store, Stored, VolumeId, clusters_of};
 use crate::job::{FileId, Job};
 use crate::record::{Access, Commit, Record};
 
-/// Why commits are not those of a store.
+/// Reason why commits do not describe a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecoverable {
-    /// There is no commit, or the first one is not whole.
-    #[error("the metadata do not begin with a whole commit: they are not those of a store, or their beginning is lost")]
+    /// No commits, or the first is not whole.
+    #[error("the metadata do not begin with a whole commit: not those of a store, or their beginning is lost")]
     NoBeginning,
-    /// A commit is missing.
-    #[error("commit {expected} is missing: commit {found} follows the one before it")]
+    /// A missing commit.
+    #[error("commit {expected} is missing: commit {found} follows its predecessor")]
     Missing {
-        /// The number that should have come.
+        /// Expected number.
         expected: u64,
-        /// The number that came.
+        /// Number found.
         found: u64,
     },
-    /// A record contradicts those before it.
-    #[error("commit {0} contradicts those before it: the metadata are damaged")]
+    /// A record contradicts earlier records.
+    #[error("commit {0} contradicts earlier commits: the metadata are damaged")]
     Contradiction(u64),
     /// Data files are shorter than the map, or missing.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Short(Vec<ShortFile>),
 }
 
-/// A data file that does not reach as far as the map refers to it.
+/// A data file that is shorter than required by the map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortFile {
-    /// Which.
+    /// File.
     pub file: FileId,
-    /// Bytes that it has; 0 when it is missing.
+    /// Length in bytes; 0 if missing.
     pub length: u64,
-    /// Bytes that the map refers to.
+    /// Required length in bytes.
     pub needed: u64,
-    /// The volumes with content behind its end.
+    /// Volumes with content beyond its end.
     pub volumes: Vec<VolumeId>,
 }
 
@@ -51,30 +51,30 @@ impl std::fmt::Display for ShortFile {
     }
 }
 
-/// The fate of clusters that no volume refers to when a store is recovered.
+/// Treatment of unreferenced clusters during recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreferenced {
-    /// Punched, and given out again.
+    /// Punch and reuse.
     Punch,
-    /// Kept as they are: a commit that was dropped may have referred to them.
+    /// Keep unchanged: a dropped commit may have referred to them.
     Keep,
 }
 
-/// A store, and what has to be done before it is served.
+/// A recovered store, and the work before it is served.
 #[derive(Debug)]
 pub struct Recovered {
     /// The store as of its last commit.
     pub store: Store,
-    /// The first punches of clusters that nobody refers to; more follow as they are worked. Until then space is given
-    /// out from beyond the present files.
+    /// First punches of unreferenced clusters; further punches follow as these are worked. Until then space is
+    /// allocated beyond the current files.
     pub jobs: Vec<Job>,
-    /// Bytes of the data files that no volume refers to, holes among them.
+    /// Unreferenced bytes of the data files, including holes.
     pub unreferenced_bytes: u64,
 }
 
 impl Store {
-    /// A store as of its last commit. `commits` begin with the last whole one; `lengths` are the bytes of the data files,
-    /// 0 for a missing one, and `capacity` is how many bytes of them may be used.
+    /// Recovers a store as of its last commit. `commits` start with the last whole commit; `lengths` are the lengths of
+    /// the data files in bytes, 0 if missing; `capacity` is the allowed total in bytes.
     pub fn recover(
         commits: impl IntoIterator<Item = Commit>,
         lengths: &[u64],
@@ -88,7 +88,7 @@ impl Store {
         replay.finish(lengths, capacity, unreferenced)
     }
 
-    /// Everything about the store at this moment, as records.
+    /// The complete current state as records.
     pub(super) fn everything(&self) -> Vec<Record> {
         let Geometry { cluster_bytes, clusters_per_file } = self.geometry;
         let volumes = self.stored.len() as u32;
@@ -107,7 +107,7 @@ impl Store {
     }
 }
 
-/// Commits being applied.
+/// State of the replay of commits.
 #[derive(Default)]
 struct Replay {
     geometry: Option<Geometry>,
@@ -142,7 +142,7 @@ impl Replay {
         Ok(())
     }
 
-    /// `None` when the record cannot follow those before it.
+    /// `None` if the record contradicts earlier records.
     fn record(&mut self, record: &Record) -> Option<()> {
         match record {
             &Record::Geometry { cluster_bytes, clusters_per_file, volumes } => {
@@ -162,7 +162,7 @@ impl Replay {
                 let clusters_per_file = self.geometry?.clusters_per_file;
                 let stored = self.within(volume, first, count)?;
                 at.checked_add(count).filter(|end| *end < u32::MAX)?;
-                // Neither a file's first cluster, nor over the end of a file.
+                // Excludes a file's first cluster, and runs across the end of a file.
                 (count == 0 || (at % clusters_per_file > 0 && at % clusters_per_file + count <= clusters_per_file))
                     .then_some(())?;
                 for step in 0..count {
@@ -264,7 +264,7 @@ fn length_of(lengths: &[u64], file: FileId) -> u64 {
     lengths.get(file.0 as usize).copied().unwrap_or(0)
 }
 
-/// The end of the last data file, in clusters of all data files.
+/// End of the last data file, in clusters of all data files.
 fn mark(geometry: Geometry, lengths: &[u64]) -> u32 {
     let Some(last) = lengths.len().checked_sub(1) else { return 0 };
     let within = geometry.clusters(lengths[last].min(geometry.byte(geometry.clusters_per_file)));

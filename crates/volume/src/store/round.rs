@@ -1,4 +1,4 @@
-//! Rounds of durability: sync what was written, commit what the maps became, answer who waited.
+//! Rounds of durability: sync written files, commit changes of the maps, complete waiters.
 
 use std::collections::BTreeSet;
 
@@ -8,55 +8,55 @@ use crate::record::{Commit, Record};
 use crate::request::Errno;
 use crate::store::space::Clusters;
 
-/// So many records begin a round of their own accord: what a crash loses of unflushed changes stays small.
+/// Number of records that starts a round by itself, which limits the loss of unflushed changes by a crash.
 const RECORDS_ENOUGH: usize = 1 << 12;
-/// So many are kept; then changes wait for a commit, and fail while commits fail.
+/// Maximum number of pending records; then changes wait for a commit, or fail if commits fail.
 const RECORDS_MAX: usize = 1 << 16;
-/// Runs that are punched at the same time.
+/// Maximum number of concurrent punches.
 const PUNCHES_MAX: u32 = 16;
-/// A log is not replaced by a shorter one before it has so many records, if nothing else is set.
+/// Default minimum number of records in a log before it is replaced by a shorter one.
 const LOG_RECORDS_MIN: u64 = 1 << 14;
 
-/// What is not durable yet, and what is becoming so.
+/// Changes that are not durable yet.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// Who waits for the next round.
+    /// Waiters of the next round.
     pub(super) waiting: Vec<Waiter>,
-    /// Somebody waits for space that a round would free.
+    /// A request waits for space that a round would free.
     pub(super) is_wanted: bool,
-    /// Changes of maps that no commit holds yet.
+    /// Changes of maps that are in no commit yet.
     pending: Vec<Record>,
-    /// References that maps let go since the last round began.
+    /// References released by maps since the last round began.
     released: Vec<Clusters>,
-    /// Files that were written since they were last synced.
+    /// Files written since their last sync.
     dirty: BTreeSet<FileId>,
     present: Option<Round>,
-    /// The next commit's number.
+    /// Number of the next commit.
     sequence: u64,
-    /// Where the next commit begins in a log.
+    /// Offset of the next commit in the log.
     log_end: u64,
-    /// Records in the log, and how many it had when it was begun.
+    /// Records in the log, and their number when the log was started.
     log_records: u64,
     log_records_first: u64,
-    /// It is not begun anew before it has so many.
+    /// Minimum number of records before the log is replaced.
     pub(super) log_records_min: u64,
-    /// The next commit has to be a whole one.
+    /// The next commit must be whole.
     is_fresh: bool,
     /// The last commit failed.
     has_stalled: bool,
 }
 
-/// A round under way.
+/// A round in progress.
 #[derive(Clone, Debug)]
 struct Round {
     waiters: Vec<Waiter>,
     syncs: u32,
     failed: Option<Errno>,
-    /// Taken when it began: what happened since is not covered by its syncs.
+    /// Created when the round began, as its syncs do not cover later changes.
     commit: Option<Box<Commit>>,
     records: Vec<Record>,
     released: Vec<Clusters>,
-    /// The epoch that was the present one when it began.
+    /// The epoch that was current when it began.
     epoch: u64,
     whole: bool,
     /// Bytes and records of its commit.
@@ -82,7 +82,7 @@ impl Rounds {
         }
     }
 
-    /// After a crash: the log goes on behind the last commit that was whole.
+    /// Continues the log after the last complete commit.
     pub(super) const fn resume(&mut self, sequence: u64, log_end: u64, log_records: u64, log_records_first: u64) {
         self.is_fresh = false;
         self.sequence = sequence;
@@ -91,7 +91,7 @@ impl Rounds {
         self.log_records_first = log_records_first;
     }
 
-    /// Keeps a change for the next commit; neighbouring clusters become one record.
+    /// Adds a change to the next commit; merges consecutive clusters.
     pub(super) fn record(&mut self, record: Record) {
         match (self.pending.last_mut(), &record) {
             (
@@ -115,12 +115,12 @@ impl Rounds {
         self.dirty.insert(file);
     }
 
-    /// True when there are too many changes that no commit holds.
+    /// True if too many changes are uncommitted.
     pub(super) const fn is_choked(&self) -> bool {
         self.pending.len() >= RECORDS_MAX
     }
 
-    /// True when the last commit failed.
+    /// True if the last commit failed.
     pub(super) const fn has_stalled(&self) -> bool {
         self.has_stalled
     }
@@ -131,13 +131,13 @@ impl Rounds {
     }
 
     fn is_due(&self) -> bool {
-        let of_its_own_accord = self.pending.len() >= RECORDS_ENOUGH || self.is_wanted;
-        self.present.is_none() && (!self.waiting.is_empty() || (of_its_own_accord && !self.has_stalled))
+        let without_waiters = self.pending.len() >= RECORDS_ENOUGH || self.is_wanted;
+        self.present.is_none() && (!self.waiting.is_empty() || (without_waiters && !self.has_stalled))
     }
 }
 
 impl Store {
-    /// Begins a round if one is due.
+    /// Starts a round if due.
     pub(super) fn round(&mut self, jobs: &mut Vec<Job>) {
         while self.rounds.is_due() {
             self.rounds.is_wanted = false;
@@ -187,7 +187,7 @@ impl Store {
             return;
         }
         if let Some(errno) = round.failed {
-            // The kernel reports a lost page once and then calls it clean: a second sync would lie.
+            // The kernel reports a lost page once and then marks it clean, so a second sync would succeed wrongly.
             self.failed = true;
             self.give_up_round(errno, jobs);
         } else {
@@ -195,7 +195,7 @@ impl Store {
         }
     }
 
-    /// All that the round wrote is durable: now its records may become it.
+    /// Commits the records of the round, whose data are now durable.
     fn commit(&mut self, jobs: &mut Vec<Job>) {
         let commit = self.rounds.present.as_mut().and_then(|round| round.commit.take());
         match commit {
@@ -220,13 +220,13 @@ impl Store {
         }
     }
 
-    /// True when the round was to replace a log that can be continued as well.
+    /// True if the round was to replace a log that can also be continued.
     fn is_log_kept(&self) -> bool {
         !self.rounds.is_fresh && self.rounds.present.as_ref().is_some_and(|round| round.whole)
     }
 
-    /// There is no space for a new log beside the present one: that one goes on, and becomes much longer before the next
-    /// attempt. On a full disk nothing could be freed otherwise.
+    /// Continues the current log if there is no space for a new one, and delays the next attempt. Otherwise a full disk
+    /// could never free space.
     fn append(&mut self, jobs: &mut Vec<Job>) {
         let Rounds { sequence, log_end: at, log_records, .. } = self.rounds;
         self.rounds.log_records_first = log_records;
@@ -264,11 +264,11 @@ impl Store {
         self.round(jobs);
     }
 
-    /// The records and releases of a failed round wait for the next one.
+    /// Returns the records and releases of a failed round to the next round.
     fn give_up_round(&mut self, errno: Errno, jobs: &mut Vec<Job>) {
         let Some(mut round) = self.rounds.present.take() else { return };
         self.rounds.has_stalled = true;
-        // Whether the log was replaced is not known: only a whole commit fits behind either.
+        // Unknown whether the log was replaced: only a whole commit is valid in both cases.
         self.rounds.is_fresh |= round.whole;
         round.records.append(&mut self.rounds.pending);
         self.rounds.pending = round.records;
@@ -293,12 +293,12 @@ impl Store {
         }
     }
 
-    /// True when clusters are on their way back.
+    /// True if clusters are being freed.
     pub(super) fn may_gain_space(&self) -> bool {
         self.punching > 0 || !self.unclean.is_empty() || !self.released.is_empty() || self.rounds.may_free_space()
     }
 
-    /// Lets the references go that durable commits let go and nobody can use any more.
+    /// Drops references that durable commits released and that no request uses.
     pub(super) fn reclaim(&mut self, jobs: &mut Vec<Job>) {
         let mut reclaimed = false;
         while let Some((epoch, _)) = self.released.front()
@@ -324,7 +324,7 @@ impl Store {
         }
     }
 
-    /// Clusters that nobody refers to are to be made zero.
+    /// Queues unreferenced clusters for punching.
     pub(super) fn punch(&mut self, clusters: Clusters, jobs: &mut Vec<Job>) {
         if clusters.1 > 0 {
             self.unclean.push_back(clusters);
@@ -332,7 +332,7 @@ impl Store {
         }
     }
 
-    /// File by file, and a few at a time: requests have to get through.
+    /// Punches file by file with limited concurrency, so that requests are not delayed.
     fn punch_more(&mut self, jobs: &mut Vec<Job>) {
         while self.punching < PUNCHES_MAX
             && let Some((first, count)) = self.unclean.pop_front()
@@ -348,7 +348,7 @@ impl Store {
         }
     }
 
-    /// What could not be punched is not used again until the store is opened the next time.
+    /// Clusters that could not be punched are not reused until the store is reopened.
     pub(super) fn punched(&mut self, clusters: Clusters, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
         self.punching -= 1;
         if outcome.is_ok() {

@@ -1,22 +1,22 @@
-//! Which clusters of the data files are used, by how many, and which may be used next.
+//! Allocation of clusters of the data files, with reference counts.
 //!
-//! A cluster that is given out reads as zeros: it was never written, or was punched since. The first cluster of each data
-//! file is the shell's and never given out.
+//! An allocated cluster reads as zeros: it was never written, or was punched. The first cluster of each data file
+//! belongs to the shell and is never allocated.
 
 use std::collections::BTreeMap;
 
-/// Runs of clusters: first and count.
+/// A run of clusters: first and count.
 pub(crate) type Clusters = (u32, u32);
 
-/// The clusters of all data files, as one line of numbers.
+/// The clusters of all data files, numbered consecutively.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
-    /// How many maps refer to each cluster below the mark.
+    /// Number of maps that refer to each cluster below the mark.
     references: Vec<u32>,
-    /// Runs below the mark that may be given out: first and count.
+    /// Free runs below the mark: first and count.
     free: BTreeMap<u32, u32>,
     free_count: u32,
-    /// The most clusters that may be neither free nor above the mark.
+    /// Maximum number of clusters in use.
     capacity: u32,
     clusters_per_file: u32,
 }
@@ -26,7 +26,7 @@ impl Space {
         Self { references: Vec::new(), free: BTreeMap::new(), free_count: 0, capacity, clusters_per_file }
     }
 
-    /// What the references leave is used by nobody, and unclean: returned in runs up to `mark`.
+    /// Builds the state from reference counts; returns unreferenced runs up to `mark`, which must be punched.
     pub(crate) fn recovered(mut references: Vec<u32>, mark: u32, empty: Self) -> (Self, Vec<Clusters>) {
         references.resize(references.len().max(mark as usize), 0);
         references.iter_mut().step_by(empty.clusters_per_file as usize).for_each(|header| *header = 1);
@@ -40,17 +40,17 @@ impl Space {
         (Self { references, ..empty }, unclean)
     }
 
-    /// Clusters that can be given out at once.
+    /// Clusters available for allocation.
     pub(crate) fn available(&self) -> u32 {
         self.capacity.saturating_sub(self.taken())
     }
 
-    /// Clusters that are used, or not yet free again.
+    /// Clusters in use, or not yet free again.
     pub(crate) fn taken(&self) -> u32 {
         self.mark() - self.mark().div_ceil(self.clusters_per_file) - self.free_count
     }
 
-    /// The clusters that were ever given out are below it.
+    /// End of all clusters ever allocated.
     pub(crate) const fn mark(&self) -> u32 {
         self.references.len() as u32
     }
@@ -63,8 +63,8 @@ impl Space {
         self.capacity = capacity;
     }
 
-    /// Gives out the first run there is, at most `count` clusters of one data file, each with one reference. The caller
-    /// has checked that so many are available.
+    /// Allocates from the first free run: at most `count` clusters of a data file, each with a reference. The caller
+    /// has checked availability.
     pub(crate) fn take(&mut self, count: u32) -> Clusters {
         let Some((&first, &length)) = self.free.first_key_value() else {
             if self.mark().is_multiple_of(self.clusters_per_file) {
@@ -90,21 +90,21 @@ impl Space {
         self.references[cluster as usize] > 1
     }
 
-    /// One more map refers to these.
+    /// Adds a reference to each cluster.
     pub(crate) fn share(&mut self, (first, count): Clusters) {
         for references in &mut self.references[first as usize..(first + count) as usize] {
             *references += 1;
         }
     }
 
-    /// One map less refers to it; true when that was the last one.
+    /// Removes a reference; true if it was the last.
     pub(crate) fn release(&mut self, cluster: u32) -> bool {
         let references = &mut self.references[cluster as usize];
         *references -= 1;
         *references == 0
     }
 
-    /// Clusters without references were punched: they may be given out.
+    /// Frees punched clusters.
     pub(crate) fn clean(&mut self, (mut first, mut count): Clusters) {
         self.free_count += count;
         if let Some((&before, &length)) = self.free.range(..first).next_back()

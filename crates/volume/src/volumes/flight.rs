@@ -1,4 +1,4 @@
-//! A request between its acceptance and its reply, and a volume while it is served.
+//! A request between acceptance and reply, and the state of a served volume.
 
 use plimsoll_model::ChainSpec;
 use plimsoll_units::{Instant, Span};
@@ -10,10 +10,10 @@ use crate::request::{Class, Command, Errno, Request, Ticket};
 use crate::store::VolumeId;
 use crate::totals::{Label, Totals};
 
-/// Requests in flight of an export without a model.
+/// Maximum number of requests in flight of an export without a model.
 const PLAIN_REQUESTS_MAX: u32 = 4_096;
 
-/// A request that has no reply yet.
+/// A request without a reply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) export: Export,
@@ -22,13 +22,13 @@ pub(super) struct Flight {
     pub(super) payload: u64,
     pub(super) fate: Fate,
     pub(super) bound_by: Bound,
-    /// Due time in model time, once it is known.
+    /// Due time in model time, if known.
     pub(super) due: Option<Instant>,
-    /// Outcome of the real work, once it ended.
+    /// Outcome of the real work, if ended.
     pub(super) outcome: Option<Result<(), Errno>>,
     /// Delay after the real work, without a model; `None` with a model.
     pub(super) delay: Option<Span>,
-    /// A part of a request, which is not counted.
+    /// A part of a request, excluded from totals.
     pub(super) is_transfer: bool,
 }
 
@@ -41,12 +41,12 @@ impl Flight {
         delay: Option<Span>,
     ) -> Self {
         let (class, payload) = (request.class(), request.payload());
-        // A model replaces it by its own limit.
+        // A model overwrites this with its binding stage.
         let bound_by = Bound::Volume(Label(0));
         Self { export, ticket, class, payload, fate, bound_by, due: None, outcome: None, delay, is_transfer: false }
     }
 
-    /// A part of a request: it leaves as soon as its real work has ended.
+    /// A part of a request, whose reply leaves when its real work ends.
     pub(super) const fn transfer(export: Export, ticket: Ticket, part: &Request) -> Self {
         Self { is_transfer: true, ..Self::new(export, ticket, part, Fate::NONE, Some(Span::ZERO)) }
     }
@@ -55,7 +55,7 @@ impl Flight {
 /// The timing of a volume.
 #[derive(Clone, Debug)]
 pub(super) enum Timing {
-    /// Its present model.
+    /// The current model.
     Model(ChainSpec),
     /// A fixed delay after the real work.
     Delay(Span),
@@ -70,7 +70,7 @@ impl Timing {
     }
 }
 
-/// A volume that is served.
+/// A served volume.
 #[derive(Clone, Debug)]
 pub(super) struct Served {
     pub(super) volume: VolumeId,
@@ -80,9 +80,9 @@ pub(super) struct Served {
     pub(super) in_flight: u32,
     /// Parts of requests in flight.
     pub(super) transfers: u32,
-    /// Bytes of payloads in flight.
+    /// Payload bytes in flight.
     pub(super) bytes: u64,
-    /// Latency of the path to the client and of the next request from there, in model time.
+    /// Latency of the path to the client including its next request, in model time.
     pub(super) path: Span,
     pub(super) fidelity: Fidelity,
     pub(super) totals: Totals,
@@ -98,7 +98,7 @@ impl Served {
     pub(super) fn plain(volume: VolumeId, delay: Span) -> Self {
         let limits = Limits { requests: PLAIN_REQUESTS_MAX, bytes: u64::MAX, payload: u32::MAX, block: 1 };
         let mut served = Self::with(Instant::ZERO, volume, Timing::Delay(delay), limits);
-        // The label of its requests.
+        // Label of its requests.
         served.totals.labels(&["delay".to_owned()]);
         served
     }
@@ -119,18 +119,18 @@ impl Served {
         }
     }
 
-    /// True if it has no requests or parts in flight.
+    /// True without requests or parts in flight.
     pub(super) const fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.transfers == 0
     }
 
-    /// The first request of a volume at rest is always taken, however long.
+    /// True if a request is within the limits. The first request of an idle volume is always accepted.
     pub(super) const fn has_room(&self, payload: u64) -> bool {
         self.in_flight == 0
             || (self.in_flight < self.limits.requests && self.bytes.saturating_add(payload) <= self.limits.bytes)
     }
 
-    /// Checks a request against the limits, whatever the store decides.
+    /// Checks a request against the limits, before the store does.
     pub(super) fn admit(&self, request: &Request) -> Result<(), NotAccepted> {
         let failed = |errno| Err(NotAccepted::Failed(errno));
         let is_flush = request.command == Command::Flush;

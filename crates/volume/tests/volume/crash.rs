@@ -1,5 +1,5 @@
-//! Random requests, edits, failures and crashes against what block devices promise: no flush and no FUA write that was
-//! answered is ever lost, and snapshots never change.
+//! Random requests, edits, failures and crashes: acknowledged flushes and FUA writes are never lost, and snapshots
+//! never change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 const GEOMETRY: Geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 32 };
 const PER_CLUSTER: u64 = 4096 / SECTOR;
 const VOLUME: u64 = 12 * 4096 + 1024;
-/// Clusters that a store may use: enough for nearly everything, or hardly for three volumes.
+/// Clusters of a store: sufficient, or scarce for three volumes.
 const CAPACITIES: [u64; 2] = [160 * 4096, 40 * 4096];
 
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ fn actions(crashes: u32, failures: u32) -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..250)
 }
 
-/// What was asked and not answered.
+/// Requests and edits without a reply.
 #[derive(Clone, Debug)]
 enum Asked {
     Request { volume: VolumeId, request: Request, at: Step },
@@ -71,7 +71,7 @@ enum Asked {
 }
 
 impl Asked {
-    /// The volume that is made, ended or overwritten as a whole.
+    /// The volume that is created, deleted or overwritten.
     fn edited(&self) -> Option<VolumeId> {
         match *self {
             Self::Make { volume, .. }
@@ -93,13 +93,13 @@ struct World {
     exports: BTreeMap<VolumeId, Export>,
     asked: BTreeMap<Ticket, Asked>,
     step: Step,
-    /// Volumes of which an edit failed to become durable: whether it did is not known.
+    /// Volumes with an edit that may or may not have become durable.
     doubtful: BTreeSet<VolumeId>,
-    /// Something failed: what was refused is not held against the store.
+    /// True after a failure: refusals are then acceptable.
     failures: bool,
 }
 
-/// Commits of all kinds come in short tests too.
+/// Forces frequent whole commits, so that short tests cover them.
 fn whole_often(mut store: Store) -> Store {
     store.set_records_kept(8);
     store
@@ -204,7 +204,7 @@ impl World {
             }
             let end = (request.offset + request.length) / SECTOR;
             if command == Command::Trim && end == truth.sectors.len() as u64 {
-                // The end of the last cluster goes too, unless the volume was grown meanwhile: never certain.
+                // The partial last cluster is trimmed, too, unless the volume was grown meanwhile: uncertain.
                 let from = (end / PER_CLUSTER * PER_CLUSTER) as usize;
                 truth.give(from, &vec![0; end as usize - from], self.step - 1);
             }
@@ -221,7 +221,7 @@ impl World {
         self.capacity == CAPACITIES[1] || self.volumes.store().usage().available < 20 * 4096
     }
 
-    /// What a request puts where.
+    /// Values that a request writes, by sector.
     fn given(&self, request: &Request, ticket: Ticket) -> Vec<(usize, Vec<u64>)> {
         let first = request.offset / SECTOR;
         let end = first + request.length / SECTOR;
@@ -261,7 +261,7 @@ impl World {
             self.exports.remove(&volume);
             self.asked.insert(Ticket(self.step), Asked::Delete { volume });
         } else {
-            // An edit on it waits.
+            // Refused if an edit of the volume is pending.
             let export = serve(&mut self.volumes, Instant::ZERO + Span::from_micros(self.step), volume);
             self.exports.insert(volume, export);
         }
@@ -293,7 +293,7 @@ impl World {
         for edited in self.volumes.edited() {
             let asked = self.asked.remove(&edited.ticket).expect("one end for each edit");
             assert!(edited.outcome.is_ok() || self.failures, "{edited:?}");
-            // What failed to become durable happened all the same, and the next commit has it.
+            // A failed edit has been executed, and becomes durable with the next commit.
             if edited.outcome.is_err() {
                 self.doubtful.extend(asked.edited());
             }
@@ -306,7 +306,7 @@ impl World {
         let truth = self.truths.get_mut(&volume).unwrap();
         let first = (request.offset / SECTOR) as usize;
         match request.command {
-            // A restore that is made and not yet durable is seen by reads already.
+            // Reads observe a restore before it is durable.
             Command::Read if self.asked.values().any(|asked| asked.edited() == Some(volume)) => {}
             Command::Read => {
                 truth.read(first, payload, at, self.step).unwrap_or_else(|why| panic!("{volume:?}: {why}"));
@@ -355,7 +355,7 @@ impl World {
         }
     }
 
-    /// Lets everything end.
+    /// Completes all work.
     fn settle(&mut self) {
         self.finish_until(|world| world.disk.is_idle() && world.asked.is_empty());
     }
@@ -427,9 +427,9 @@ fn play(actions: Vec<Action>, seed: u64) -> World {
     world
 }
 
-/// One job after each action of a life with everything in it, ended by a crash after every one of them.
+/// A sequence with every kind of action and a job after each, with a crash after every job.
 #[test]
-fn a_crash_after_every_single_job_loses_nothing_that_was_answered() {
+fn crash_after_every_job_loses_no_acknowledged_data() {
     let write = |volume, at, sectors, fua| Action::Ask { command: Command::Write, volume, at, sectors, fua };
     let ask = |command, volume, at, sectors| Action::Ask { command, volume, at, sectors, fua: false };
     let free = Command::WriteZeroes { space: Space::Free };
@@ -471,17 +471,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn answered_flushes_survive_every_crash(actions in actions(6, 0), seed: u64) {
+    fn acknowledged_flushes_survive_crashes(actions in actions(6, 0), seed: u64) {
         play(actions, seed).crash();
     }
 
     #[test]
-    fn failures_and_crashes_lose_nothing_that_was_answered(actions in actions(4, 6), seed: u64) {
+    fn failures_and_crashes_lose_no_acknowledged_data(actions in actions(4, 6), seed: u64) {
         play(actions, seed).crash();
     }
 
     #[test]
-    fn without_a_crash_no_space_is_lost(actions in actions(0, 0), seed: u64) {
+    fn no_space_is_lost_without_a_crash(actions in actions(0, 0), seed: u64) {
         let mut world = play(actions, seed);
         let volume = world.pick(0).unwrap();
         world.ask(Command::Flush, volume, 0, 0, false);

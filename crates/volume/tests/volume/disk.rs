@@ -1,7 +1,7 @@
-//! A machine that does the jobs of a store in memory, in any order, and can lose its power.
+//! Executes the jobs of a store in memory, in random order, with simulated power failures.
 //!
-//! What was not synced is lost, kept or torn at the moment of a crash, sector by sector; a commit under way is there
-//! wholly, in part or not at all. A file is a map from sectors to the number that was last written there.
+//! Unsynced data are lost, kept or torn by a crash, sector by sector; a commit in progress is complete, partial or
+//! absent. A file maps sectors to the last written value.
 
 use std::collections::BTreeMap;
 
@@ -18,23 +18,23 @@ type Sector = (FileId, u64);
 
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
-    /// What is read.
+    /// Values that reads return.
     seen: BTreeMap<Sector, u64>,
-    /// What certainly survives.
+    /// Values that survive a crash.
     durable: BTreeMap<Sector, u64>,
-    /// Bytes that each file has at least.
+    /// Minimum length of each file in bytes.
     lengths: BTreeMap<FileId, u64>,
     /// Changes since the last sync of each file.
     unsynced: BTreeMap<FileId, Vec<(u64, u64)>>,
     log: Vec<u8>,
-    /// Commits below this number were answered.
+    /// Number of the first unacknowledged commit.
     next: u64,
-    /// Jobs that were handed over; syncs with the number of changes that they cover.
+    /// Accepted jobs; syncs with the number of changes that they cover.
     jobs: Vec<(Job, usize)>,
     pub payloads: BTreeMap<Ticket, Vec<u64>>,
 }
 
-/// Which jobs fail.
+/// Selection of failing jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Luck {
     Good,
@@ -59,7 +59,7 @@ impl Disk {
         self.jobs.is_empty()
     }
 
-    /// Does one job, whichever.
+    /// Executes a random job.
     pub fn work(&mut self, random: &mut Rng, luck: Luck) -> Option<(JobId, Result<(), Errno>)> {
         if self.jobs.is_empty() {
             return None;
@@ -76,7 +76,7 @@ impl Disk {
         }
         let is_whole = matches!(&job.io, Io::Commit(commit) if commit.whole);
         if is_whole && random.bool() {
-            // There was no space for a log beside the old one, which stays as it is.
+            // No space for a second log: the old log is unchanged.
             return Some((job.id, Err(Errno::NoSpc)));
         }
         self.do_in_part(&job.io, random);
@@ -111,12 +111,12 @@ impl Disk {
         }
     }
 
-    /// What a failed or interrupted job leaves: any part of it.
+    /// Partial effect of a failed or interrupted job.
     fn do_in_part(&mut self, io: &Io, random: &mut Rng) {
         if let Io::Commit(commit) = io {
             let whole = written(&self.log, commit);
             if commit.whole {
-                // Written beside the old log and renamed: the old one or the new one.
+                // Written to another file and renamed: either the old or the new log.
                 if random.bool() {
                     self.log = whole;
                 }
@@ -169,7 +169,7 @@ impl Disk {
         payload[first..first + values.len()].copy_from_slice(values);
     }
 
-    /// Loses the power. What was under way is done in part, what was not synced may be lost.
+    /// Power failure: jobs in progress are executed partially, unsynced data may be lost.
     pub fn crash(&mut self, random: &mut Rng) {
         for (job, _) in std::mem::take(&mut self.jobs) {
             self.do_in_part(&job.io, random);
@@ -186,8 +186,7 @@ impl Disk {
         self.payloads.clear();
     }
 
-    /// Opens what is there, as a shell would: the rest of a torn commit is cut off. `None` when nothing was ever
-    /// committed.
+    /// Opens the files as a shell does, truncating a torn commit. `None` without any commit.
     pub fn open(&mut self, capacity: u64) -> Option<Recovered> {
         let log = Log::read(&self.log);
         assert_eq!(log.check(ID, self.next), Ok(()), "a crash tears only the end");
@@ -197,7 +196,7 @@ impl Disk {
         }
         let files = self.seen.last_key_value().map_or(0, |((file, _), _)| file.0 + 1);
         let files = self.lengths.last_key_value().map_or(files, |(file, _)| files.max(file.0 + 1));
-        // No longer than they have to be, but for bytes that were written and may survive.
+        // Minimum lengths, plus unsynced bytes that may survive.
         let written = |file: u32| {
             let range = (FileId(file), 0)..(FileId(file + 1), 0);
             self.seen.range(range).next_back().map_or(0, |((_, sector), _)| (sector + 1) * SECTOR)
@@ -205,7 +204,7 @@ impl Disk {
         let synced = |file: u32| self.lengths.get(&FileId(file)).copied().unwrap_or(0);
         let lengths: Vec<u64> = (0..files).map(|file| synced(file).max(written(file))).collect();
         let recovered = Store::recover(log.commits, &lengths, capacity, Unreferenced::Punch);
-        Some(recovered.expect("what was committed can be recovered"))
+        Some(recovered.expect("commits are recoverable"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whole files: each byte in its place, durable when it is said to be, and no promise after a sync that failed.
+//! Whole files: identity mapping, durability, and refusal of changes after a failed sync.
 
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{
@@ -12,7 +12,7 @@ fn request(command: Command, offset: u64, length: u64, fua: bool) -> Request {
     Request { command, offset, length, fua }
 }
 
-/// Takes a request and does its jobs; syncs end as `sync` says. Returns the jobs and how it ended.
+/// Accepts a request and executes its jobs; syncs end with `sync`. Returns the jobs and the outcome.
 fn done(flat: &mut Flat, request: &Request, sync: Result<(), Errno>) -> (Vec<Io>, Result<(), Errno>) {
     let mut jobs = Vec::new();
     if let Err(errno) = flat.accept(7, Ticket(3), VolumeId(1), request, &mut jobs) {
@@ -58,7 +58,7 @@ fn bytes_keep_their_offset() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_requests_are_refused() {
     let mut flat = flat();
     let refused =
         |flat: &mut Flat, command, offset, length| done(flat, &request(command, offset, length, false), Ok(())).1;
@@ -83,7 +83,7 @@ fn failed_sync_fails_later_changes() {
 }
 
 #[test]
-fn an_export_without_a_model_answers_after_its_work_and_its_delay() {
+fn export_without_a_model_replies_after_work_and_delay() {
     let at = |us| Instant::ZERO + Span::from_micros(us);
     for delay in [0, 50] {
         let mut volumes = Volumes::plain([SIZE], Span::from_micros(delay));

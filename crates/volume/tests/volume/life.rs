@@ -1,4 +1,4 @@
-//! Volumes under load in virtual time: what a group shares, dilation, and a level that follows its load.
+//! Volumes under load in virtual time: shared limits, time dilation, and autotune.
 
 use plimsoll_model::{Change, Rate, Stage, parse};
 use plimsoll_units::{Instant, Iops, Span};
@@ -10,7 +10,7 @@ use crate::serve::{READ, World};
 
 const SECOND: Span = Span::from_secs(1);
 
-/// Keeps so many reads in flight on each volume until `end`; returns how many were answered on each.
+/// Keeps the given number of reads in flight on each volume until `end`; returns the number of replies of each.
 fn run(world: &mut World, mut now: Instant, end: Instant, depths: &[(Export, u32)]) -> Vec<u64> {
     let answers = |world: &World, export| world.volumes.totals(export).map_or(0, |totals| totals.ops[0]);
     let before: Vec<u64> = depths.iter().map(|(export, _)| answers(world, *export)).collect();
@@ -35,7 +35,7 @@ fn serve(world: &mut World, model: &str, group: Option<GroupId>) -> Export {
 }
 
 #[test]
-fn volumes_of_an_instance_share_its_limit() {
+fn volumes_of_a_group_share_its_limit() {
     let mut world = World::new(1);
     let group = world.volumes.group(&parse("limit(4000)").unwrap(), 0);
     let exports = [(); 3].map(|()| serve(&mut world, "limit(3000)", Some(group)));
@@ -59,7 +59,7 @@ fn volumes_of_an_instance_share_its_limit() {
 }
 
 #[test]
-fn dilated_ten_times_everything_takes_ten_times_as_long() {
+fn dilation_stretches_all_times() {
     let counts = |slow: u32| {
         let mut world = World::new(slow);
         let export = serve(&mut world, "limit(20000) then link(250us)", None);
@@ -74,7 +74,7 @@ fn dilated_ten_times_everything_takes_ten_times_as_long() {
 }
 
 #[test]
-fn the_level_follows_the_load() {
+fn level_follows_the_load() {
     let model = |level: u32| parse(&format!("limit({}) \"level\" then link(300us)", level * 50)).unwrap();
     let rungs = (1..=4).map(|step| LevelModel { level: step * 10, model: model(step * 10) });
     let ladder = Ladder::new(rungs.collect()).unwrap();
@@ -87,7 +87,7 @@ fn the_level_follows_the_load() {
     let mut tune = Autotune::new(Instant::ZERO, policy, ladder, 10);
     let (mut now, mut before, mut story) = (Instant::ZERO, Totals::default(), Vec::new());
     for second in 0..60 {
-        // Rest begins with the answers of what was still in flight.
+        // Idle time starts with the replies of requests in flight.
         let depth = if second < 12 { 16 } else { 0 };
         let done = run(&mut world, now, now + SECOND, &[(export, depth)]);
         now += SECOND;

@@ -1,4 +1,4 @@
-//! Commits as bytes: read back exactly, torn anywhere, damaged anywhere, and never more than what was written.
+//! Encoding of commits: lossless, robust against torn ends and damage, and without surplus commits.
 
 use plimsoll_volume::{
     Access, Commit, FileId, Geometry, Log, LogError, Record, ShortFile, Store, StoreId, Unrecoverable, Unreferenced,
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn a_torn_end_is_dropped_unless_it_was_confirmed(commits in commits(), cut in 0.0..1.0_f64) {
+    fn unconfirmed_torn_end_is_dropped(commits in commits(), cut in 0.0..1.0_f64) {
         let bytes = bytes(&commits);
         let cut = (bytes.len() as f64 * cut) as usize;
         let log = Log::read(&bytes[..cut]);
@@ -109,7 +109,7 @@ proptest! {
         prop_assert_eq!(log.later.len(), commits.len() - hit - 1);
         let last = commits.last().unwrap().sequence;
         let (at, first) = (commits[hit].at, log.next());
-        // Without a confirmation, the last commit cannot be told from a torn one.
+        // Without a confirmation, a damaged last commit is indistinguishable from a torn one.
         prop_assert_eq!(log.check(ID, 0).is_ok(), hit + 1 == commits.len());
         let lost = match (hit, hit + 1 == commits.len()) {
             (0, true) => LogError::Missing { last },
@@ -120,13 +120,13 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = Log::read(&bytes);
         let _ = Log::read(&[b"PLM2", bytes.as_slice()].concat());
     }
 
     #[test]
-    fn records_that_contradict_each_other_are_refused_or_applied(commits in commits()) {
+    fn contradictory_records_do_not_panic(commits in commits()) {
         match Store::recover(commits.clone(), &[1 << 30], 1 << 30, Unreferenced::Punch) {
             Ok(recovered) => prop_assert!(recovered.store.volumes().count() <= 4),
             Err(why) => prop_assert!(matches!(why, Unrecoverable::Contradiction(_) | Unrecoverable::Short(_))),
@@ -135,7 +135,7 @@ proptest! {
 }
 
 #[test]
-fn a_missing_commit_and_a_missing_beginning_are_named() {
+fn missing_commits_are_reported() {
     let commit = |sequence, whole, records| Commit { sequence, whole, at: 0, records };
     let first = commit(0, true, vec![geometry()]);
     let second = commit(2, false, vec![Record::Delete { volume: VolumeId(0) }]);
@@ -146,7 +146,7 @@ fn a_missing_commit_and_a_missing_beginning_are_named() {
 }
 
 #[test]
-fn a_data_file_that_is_shorter_than_the_map_is_refused() {
+fn data_file_shorter_than_the_map_is_refused() {
     let volume = VolumeId(0);
     let records = vec![
         geometry(),

@@ -1,4 +1,4 @@
-//! Volumes from outside: what they promise, kept through crashes, failures and time.
+//! Integration tests of volumes: durability through crashes and failures, and timing.
 
 #[cfg(test)]
 mod crash;

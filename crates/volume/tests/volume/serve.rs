@@ -1,4 +1,4 @@
-//! When requests are answered: by model and real work together, within limits, with faults, dilated.
+//! Times of replies: model and real work combined, within limits, with faults, dilated.
 
 use crate::disk::{Disk, Luck, SECTOR};
 use fastrand::Rng;
@@ -65,7 +65,7 @@ impl World {
         self.volumes.accept(now, export, ticket, request, &mut self.jobs).map(|()| ticket)
     }
 
-    /// Does all real work at once.
+    /// Executes all jobs.
     pub fn work(&mut self, now: Instant) {
         self.disk.take_over(&mut self.jobs);
         while let Some((job, _)) = self.disk.work(&mut self.random, Luck::Good) {
@@ -79,7 +79,7 @@ impl World {
         std::mem::take(&mut self.replies)
     }
 
-    /// One volume with this model, at its default limits.
+    /// A volume with this model and default limits.
     fn with(model: &str) -> (Self, Export) {
         let mut world = Self::new(1);
         let volume = world.create();
@@ -294,7 +294,7 @@ fn full_store_fails_writes_and_recovers() {
     let failed = replies.iter().find(|reply| reply.ticket == ticket).unwrap();
     assert_eq!(failed.outcome, Err(Errno::NoSpc));
     world.accept(at(1_000), export, &request(Command::Trim, 0, 65_536)).unwrap();
-    // Space comes back by itself when it is asked for: nobody has to flush.
+    // Space is freed when a request needs it, without a flush.
     world.accept(at(1_000), export, &request(Command::Write, 32, 4096)).unwrap();
     world.work(at(1_000));
     let replies = world.drain(at(2_000));
@@ -392,7 +392,7 @@ fn empty_group_can_be_removed() {
     assert_eq!(world.volumes.group(&parse("limit(10)").unwrap(), 0), group, "its number is used again");
 }
 
-/// What held the requests of a volume.
+/// Requests of a volume by binding stage.
 fn bound(world: &World, export: Export) -> Vec<(String, u64)> {
     let totals = world.volumes.totals(export).unwrap();
     totals.bound_by_volume().map(|(name, count)| (name.to_owned(), count)).collect()
@@ -401,7 +401,7 @@ fn bound(world: &World, export: Export) -> Vec<(String, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The volume answers when its model alone would have, however it is drained, and `slow` times later when dilated.
+    /// A volume replies at the time of its model, regardless of the times of drains, multiplied by `slow` when dilated.
     #[test]
     fn volume_answers_at_the_time_of_its_model(
         gaps in prop::collection::vec((0..200_000_u64, 0..256_u64, prop::bool::ANY), 1..100),

@@ -1,40 +1,41 @@
-//! What volumes may hold, by what was answered: the rules of block devices, and nothing of how a store keeps them.
+//! Permitted contents of volumes according to the guarantees of block devices, independent of the store's
+//! implementation.
 
-/// A moment of the test: steps are counted, so that earlier and later are certain.
+/// A time in steps of the test, so that the order is unambiguous.
 pub type Step = u64;
 
-/// A value that a sector was given.
+/// A value written to a sector.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     value: u64,
     asked: Step,
-    /// When it was answered without error.
+    /// Time of its acknowledgement.
     answered: Option<Step>,
     durable: bool,
 }
 
-/// What one sector may hold.
+/// Permitted values of a sector.
 #[derive(Clone, Debug)]
 pub struct Sector(Vec<Given>);
 
 impl Sector {
-    /// One that holds one of these values, and durably so.
+    /// A sector that durably contains one of these values.
     fn holding(values: &[u64], asked: Step, answered: Step) -> Self {
         let given = |value: &u64| Given { value: *value, asked, answered: Some(answered), durable: true };
         Self(values.iter().map(given).collect())
     }
 
-    /// Values that a read may return that was asked at `asked` and answered just now.
+    /// Values permitted for a read submitted at `asked` that completes now.
     pub fn readable(&self, asked: Step) -> Vec<u64> {
         self.left(|later| later.answered.is_some_and(|at| at < asked))
     }
 
-    /// Values that may be there after a crash.
+    /// Values permitted after a crash.
     pub fn survivors(&self) -> Vec<u64> {
         self.left(|later| later.durable)
     }
 
-    /// What is not certainly overwritten by one of those that count.
+    /// Values that are not certainly overwritten by those selected by `counts`.
     fn left(&self, counts: impl Fn(&Given) -> bool) -> Vec<u64> {
         let last = self.0.iter().filter(|given| counts(given)).map(|given| given.asked).max();
         let over = |given: &Given| given.answered.is_some_and(|at| last.is_some_and(|last| last > at));
@@ -47,7 +48,7 @@ impl Sector {
     }
 }
 
-/// What one volume may hold.
+/// Permitted contents of a volume.
 #[derive(Clone, Debug)]
 pub struct Truth {
     pub sectors: Vec<Sector>,
@@ -59,13 +60,13 @@ impl Truth {
         Self { sectors: vec![Sector::holding(&[0], 0, 0); sectors], read_only: false }
     }
 
-    /// What a fork of it may hold that was asked for at `asked` and is there now.
+    /// Permitted contents of a fork submitted at `asked` that completes now.
     pub fn forked(&self, asked: Step, now: Step, read_only: bool) -> Self {
         let sector = |sector: &Sector| Sector::holding(&sector.readable(asked), now, now);
         Self { sectors: self.sectors.iter().map(sector).collect(), read_only }
     }
 
-    /// What is there after a crash, as it was read.
+    /// Contents after a crash, as read.
     pub fn adopt(values: &[u64], now: Step, read_only: bool) -> Self {
         Self { sectors: values.iter().map(|value| Sector::holding(&[*value], now, now)).collect(), read_only }
     }
@@ -80,7 +81,7 @@ impl Truth {
         }
     }
 
-    /// What was asked at `asked` was answered.
+    /// Acknowledges the writes submitted at `asked`.
     pub fn answered(&mut self, asked: Step, now: Step, fua: bool) {
         for given in self.sectors.iter_mut().flat_map(|sector| &mut sector.0).filter(|given| given.asked == asked) {
             given.answered = Some(now);
@@ -88,8 +89,8 @@ impl Truth {
         }
     }
 
-    /// A flush that was asked at `asked` was answered. What is overwritten is remembered while a read or a fork is
-    /// under way that may have it.
+    /// Acknowledges a flush submitted at `asked`. Overwritten values are kept while a read or fork in flight may
+    /// observe them.
     pub fn flushed(&mut self, asked: Step, remember: bool) {
         for sector in &mut self.sectors {
             for given in &mut sector.0 {
@@ -101,7 +102,7 @@ impl Truth {
         }
     }
 
-    /// Everything was overwritten with what another volume may hold, durably.
+    /// Replaces all contents durably by those of another volume.
     pub fn restored(&mut self, from: &Self, asked: Step, now: Step) {
         for (index, sector) in self.sectors.iter_mut().enumerate() {
             let values = from.sectors.get(index).map_or(vec![0], |source| source.readable(asked));
@@ -109,7 +110,7 @@ impl Truth {
         }
     }
 
-    /// Reads return what they may, and a snapshot that was read once never reads otherwise.
+    /// Checks that reads return permitted values, and that a snapshot always reads the same.
     pub fn read(&mut self, first: usize, values: &[u64], asked: Step, now: Step) -> Result<(), String> {
         for (index, (sector, value)) in self.sectors[first..].iter_mut().zip(values).enumerate() {
             let allowed = sector.readable(asked);
@@ -123,7 +124,7 @@ impl Truth {
         Ok(())
     }
 
-    /// What is there after a crash is what may be there.
+    /// Checks that contents after a crash are permitted.
     pub fn survived(&self, values: &[u64]) -> Result<(), String> {
         for (index, value) in values.iter().enumerate() {
             let allowed = self.sectors.get(index).map_or(vec![0], Sector::survivors);

@@ -1,4 +1,4 @@
-//! Uses of devices and files as fixture trees.
+//! Detection of uses in fixture trees.
 
 use super::*;
 use crate::disk::tests::sda;
@@ -36,7 +36,7 @@ fn uses_of_a_block_device_are_found() {
 }
 
 #[test]
-fn without_a_mount_table_nothing_is_known() {
+fn missing_mount_table_is_an_error() {
     let fixture = sda("use-unknown");
     let sda = Block::find(&fixture.tree(), DeviceNumber { major: 8, minor: 0 }).unwrap();
     assert!(block(&fixture.tree(), &sda).is_err());

@@ -1,4 +1,4 @@
-//! Processes as fixture trees.
+//! Detection of writers in fixture trees.
 
 use super::*;
 use crate::host::tests::Fixture;
@@ -17,7 +17,7 @@ fn check(name: &str, flags: &str, opened: &str, expected: Option<&str>) {
 }
 
 #[test]
-fn a_writer_of_what_shares_bytes_is_found() {
+fn writer_of_overlapping_device_is_found() {
     check("opener-own", "0100002", "mine", Some("mine"));
     check("opener-shared", "0100001", "shared", Some("shared"));
     check("opener-reader", "0100000", "shared", None);
@@ -25,7 +25,7 @@ fn a_writer_of_what_shares_bytes_is_found() {
 }
 
 #[test]
-fn a_disk_and_its_partitions_share_bytes() {
+fn disk_and_its_partitions_overlap() {
     let fixture = crate::disk::tests::sda("opener-sharing");
     let number = |minor| Identity::Block(crate::subject::DeviceNumber { major: 8, minor });
     let sharing = |minor| super::super::sharing(&fixture.tree(), number(minor)).unwrap();

@@ -1,4 +1,4 @@
-//! The rules of autotune, on loads that are thought out and on random ones.
+//! Autotune with constructed and random loads.
 
 use plimsoll_model::parse;
 use proptest::prelude::*;
@@ -6,26 +6,26 @@ use proptest::prelude::*;
 use super::*;
 use crate::life::LevelModel;
 
-/// 75 IOPS for each unit of a level, as 1 GB would have of a product with 75 IOPS per VPU.
+/// 75 IOPS per unit of level, as 1 GB of a product with 75 IOPS per VPU.
 fn ladder() -> Ladder {
     let rung = |level: u32| LevelModel { level, model: parse(&format!("limit({}) \"level\"", level * 75)).unwrap() };
     Ladder::new((1..=12).map(|step| rung(step * 10)).collect()).unwrap()
 }
 
-/// A load of so many operations a second, as it is seen at a level.
-fn second(level: u32, asked: u64) -> IntervalLoad {
+/// A second of a load in operations per second, as observed at a level.
+fn second(level: u32, rate: u64) -> IntervalLoad {
     let limit = u64::from(level) * 75;
-    let answers = asked.min(limit);
-    let throttled = if asked > limit { answers } else { 0 };
+    let answers = rate.min(limit);
+    let throttled = if rate > limit { answers } else { 0 };
     IntervalLoad { answers, throttled, reads: answers, writes: 0, bytes: answers * 8_192 }
 }
 
-/// The levels after each second of a load.
+/// Levels after each second of a load.
 fn play(load: impl IntoIterator<Item = u64>) -> Vec<u32> {
     let mut tune = Autotune::new(Instant::ZERO, Policy::between(10, 60), ladder(), 10);
-    let levels = load.into_iter().enumerate().map(|(index, asked)| {
+    let levels = load.into_iter().enumerate().map(|(index, rate)| {
         let now = Instant::ZERO + Span::from_secs(index as u64 + 1);
-        let (before, seen) = (tune.level(), second(tune.level(), asked));
+        let (before, seen) = (tune.level(), second(tune.level(), rate));
         let changed = tune.seen(now, &seen).is_some();
         assert_eq!(changed, tune.level() != before);
         tune.level()
@@ -34,12 +34,12 @@ fn play(load: impl IntoIterator<Item = u64>) -> Vec<u32> {
 }
 
 #[test]
-fn a_load_that_rises_and_falls_is_followed() {
+fn level_follows_the_load() {
     let load = [vec![3_000; 400], vec![500; 6_000]].concat();
     let levels = play(load);
     let changes: Vec<(usize, u32)> =
         (1..levels.len()).filter(|at| levels[*at] != levels[at - 1]).map(|at| (at + 1, levels[at])).collect();
-    // 3,000 IOPS are carried by level 40 exactly: three steps of 30 s. Then 3,600 s, and a step each 300 s.
+    // Level 40 carries exactly 3,000 IOPS: three steps of 30 s. Then 3,600 s, and a step every 300 s.
     assert_eq!(changes, [(30, 20), (60, 30), (90, 40), (4_000, 30), (4_300, 20), (4_600, 10)]);
 }
 
@@ -58,10 +58,10 @@ fn short_pause_restarts_the_wait() {
 
 proptest! {
     #[test]
-    fn levels_stay_within_the_policy_and_change_by_one_step(
+    fn levels_stay_within_the_policy_and_change_stepwise(
         load in prop::collection::vec((0..9_000_u64, 1..5_000_usize), 1..12),
     ) {
-        let load: Vec<u64> = load.into_iter().flat_map(|(asked, seconds)| vec![asked; seconds]).collect();
+        let load: Vec<u64> = load.into_iter().flat_map(|(rate, seconds)| vec![rate; seconds]).collect();
         let levels = play(load.clone());
         let mut last_up = 0;
         for at in 1..levels.len() {
@@ -70,7 +70,7 @@ proptest! {
             if levels[at] > levels[at - 1] {
                 prop_assert!(at - last_up >= 30 || last_up == 0);
                 let limit = u64::from(levels[at - 1]) * 75;
-                prop_assert!(load[at - 29..=at].iter().all(|asked| *asked > limit), "throttled for 30 s");
+                prop_assert!(load[at - 29..=at].iter().all(|rate| *rate > limit), "throttled for 30 s");
                 last_up = at;
             }
         }
