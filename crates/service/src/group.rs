@@ -1,4 +1,4 @@
-//! Groups: limits of an instance that several volumes share.
+//! Groups: limits of an instance, shared by several volumes.
 
 use plimsoll_catalogue::{Catalogue, Like, ProductKind, Terms};
 use plimsoll_front::Server;
@@ -14,22 +14,22 @@ use crate::remembered::RememberedGroup;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 
-/// The size of the volume that remembers it.
+/// Size of the volume that stores the group's metadata.
 const SIZE: u64 = 1;
 
-/// A group that is served.
+/// A served group.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub id: GroupId,
-    /// What remembers it.
+    /// Volume that stores the metadata.
     volume: VolumeId,
     pub remembered: RememberedGroup,
-    /// What its stages are called.
+    /// Names of the stages.
     pub stages: Vec<String>,
 }
 
 impl Group {
-    /// Serves a group that was there. A catalogue that has forgotten its machine changes nothing.
+    /// Restores a group at start. Its stored model is used, even if the catalogue no longer has the machine.
     pub fn again(
         server: &mut Server,
         volume: VolumeId,
@@ -55,7 +55,7 @@ impl Service {
         Ok(self.state().groups.values().map(Group::shown).collect())
     }
 
-    /// Makes a group: limits that its volumes share.
+    /// Creates a group whose limits its volumes share.
     pub fn create_group(&self, group: &api::Group) -> Result<api::Group, Refusal> {
         let mut state = self.state();
         names::check(&group.name)?;
@@ -74,7 +74,7 @@ impl Service {
         Ok(shown)
     }
 
-    /// Ends a group without volumes.
+    /// Deletes an empty group.
     pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.state();
         let Group { id, volume, .. } = *state.group(name)?;
@@ -87,14 +87,15 @@ impl Service {
         let edit = Edit::Delete { volume };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
         state.groups.remove(name);
-        // Nobody is in it, so it goes; a number that stayed would only be used up.
+        // Dissolving cannot fail: the group is empty.
         self.inner.handle.call(move |server| server.volumes().0.dissolve(id))?;
         Ok(())
     }
 }
 
 impl State {
-    /// Refuses a product that its rules exclude on the machine of a group, as they do when it is written `on` that.
+    /// Refuses a product that its rules exclude on the machine of a group, with the rules of a configuration `PRODUCT
+    /// on MACHINE`.
     pub(crate) fn fits(&self, product: &Product, group: Option<&str>, products: &Catalogue) -> Result<(), Refusal> {
         let Some(group) = group.map(|group| self.group(group)).transpose()? else { return Ok(()) };
         let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.remembered.like.parse::<Like>()) else {
@@ -102,7 +103,7 @@ impl State {
         };
         let terms = Terms { as_of: moment::today(), currency: None, region: None };
         let mut config = offer.with(&[]);
-        // One that the catalogue has forgotten has no rules any more.
+        // A machine that is missing in the catalogue has no rules.
         if config.machine.is_some() || products.offer(&machine, &terms).is_err() {
             return Ok(());
         }
@@ -115,7 +116,7 @@ impl State {
     }
 }
 
-/// What the volumes of a machine share, and how it is written.
+/// Shared stages of a machine, and its notation.
 fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainSpec), Refusal> {
     match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
         Like::Stages(model) => Ok((model.to_string(), model)),

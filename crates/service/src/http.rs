@@ -1,7 +1,7 @@
-//! The control of a service over HTTP/1.1: a thread that lets clients in, over Unix sockets and over TCP.
+//! Control API over HTTP/1.1: a thread that serves clients on Unix and TCP sockets.
 //!
-//! Knows nothing about volumes: what a path means is said in `routes`. A client can neither hold the service up nor use
-//! it up: their number, the size of what they send, and how long they take all have a limit.
+//! Independent of volumes: `routes` maps paths to actions. Clients cannot block or exhaust the service: their number,
+//! the size of requests, and all waits are limited.
 
 mod metrics;
 mod openapi;
@@ -35,35 +35,35 @@ pub use token::{Token, TokenError};
 use crate::Service;
 use plimsoll_front::sockets::{Listening, Place, SocketFile};
 
-/// Clients at one entrance at the same time; others wait. Where a token is needed these are clients that have shown it.
+/// Concurrent clients per listener; further clients wait. With a token, only authenticated clients count.
 const CLIENTS: usize = 64;
-/// Clients that have shown the token and wait for one of these seats; one more is told that the service is busy.
+/// Authenticated clients that wait for a permit; further clients receive "busy".
 const WAITING: usize = 64;
-/// Clients at one entrance that have not shown its token yet; one more ends the connection of the first of them.
+/// Unauthenticated clients per listener; a further client disconnects the oldest.
 const STRANGERS: usize = 64;
-/// How long a client may take for the head of a request, or for its body.
+/// Timeout for the head of a request, and for its body.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The same for the head of a request of a client that has not shown the token.
+/// Timeout for the head of a request of an unauthenticated client.
 const STRANGER_PATIENCE: Duration = Duration::from_secs(2);
-/// How long a connection lasts before it is asked to end.
+/// Maximum age of a connection before graceful shutdown.
 const LIFETIME: Duration = Duration::from_secs(60);
-/// How long an answer may take once the end was asked for.
+/// Timeout of graceful shutdown.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// Threads that wait for the service.
+/// Threads for blocking calls of the service.
 const WORKERS: usize = 8;
-/// How long to wait when no client can be let in, as with too many open files.
+/// Pause after a failed `accept`, for instance with too many open files.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// An entrance for clients.
+/// A listener with its access rule.
 #[derive(Debug)]
 pub struct Entrance {
-    /// Where.
+    /// Listening socket.
     pub listening: Listening,
-    /// What they have to show; everybody who can reach a socket without one may do everything.
+    /// Required token. Without a token, every client that can connect has full access.
     pub token: Option<Token>,
 }
 
-/// The thread that answers clients; it ends when this is dropped.
+/// Thread that serves clients; dropping this stops it.
 #[derive(Debug)]
 pub struct Control {
     stop: watch::Sender<bool>,
@@ -71,10 +71,10 @@ pub struct Control {
 }
 
 impl Control {
-    /// Lets clients of the service in.
+    /// Starts serving clients.
     ///
     /// # Errors
-    /// The system has no thread or no event queue for it, or a socket is none.
+    /// The runtime cannot be created, or a socket is invalid.
     pub fn open(service: &Service, entrances: Vec<Entrance>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -93,10 +93,10 @@ impl Control {
     }
 }
 
-/// Lets nobody in any more, waits for the answers that are under way, and removes the sockets.
+/// Stops accepting, waits for responses in progress, and removes the sockets.
 impl Drop for Control {
     fn drop(&mut self) {
-        // A thread that is gone listens to nothing and needs no word.
+        // Fails only if the thread has already ended.
         let _ = self.stop.send(true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -104,11 +104,11 @@ impl Drop for Control {
     }
 }
 
-/// An entrance on the runtime.
+/// A listener registered with the runtime.
 struct Door {
     listener: Listener,
     token: Option<Token>,
-    /// Removed with the door.
+    /// Removes the socket file on drop.
     _file: Option<SocketFile>,
 }
 
@@ -152,13 +152,13 @@ async fn serve(doors: Vec<Door>, router: &Router, stopped: &watch::Receiver<bool
     while admitting.join_next().await.is_some() {}
 }
 
-/// Lets clients in at one door until the end, then waits for those that are in.
+/// Accepts clients of a listener until shutdown, then waits for the connected clients.
 async fn admit(door: Door, router: Router, mut stopped: watch::Receiver<bool>) {
     let (seats, queue) = (Arc::new(Semaphore::new(CLIENTS)), Arc::new(Semaphore::new(WAITING)));
     let mut clients = JoinSet::new();
     let mut strangers = Strangers::default();
     loop {
-        // Where a token is needed, a seat is taken when it was shown.
+        // With a token, the permit is acquired after authentication.
         let seat = match door.token {
             Some(_) => None,
             None => match unless(&mut stopped, Arc::clone(&seats).acquire_owned()).await {
@@ -191,14 +191,14 @@ async fn admit(door: Door, router: Router, mut stopped: watch::Receiver<bool>) {
     let _ = tokio::time::timeout(FAREWELL, clients.join_all()).await;
 }
 
-/// A client at an entrance that needs a token.
+/// A client of a listener that requires a token.
 struct Guest {
     token: Token,
     seats: Arc<Semaphore>,
     queue: Arc<Semaphore>,
-    /// It has shown the token, whether or not a seat is free.
+    /// Whether the token was presented, with or without a permit.
     authenticated: AtomicBool,
-    /// Its seat, from the first request on that shows the token.
+    /// Permit, from the first authenticated request on.
     seat: OnceCell<OwnedSemaphorePermit>,
 }
 
@@ -213,7 +213,7 @@ impl Guest {
         }
     }
 
-    /// Waits for a seat, unless it has one; false when there is none in time, or too many wait.
+    /// Waits for a permit unless it is held; false on timeout or with too many waiting clients.
     async fn seated(&self) -> bool {
         if self.seat.initialized() {
             return true;
@@ -224,12 +224,12 @@ impl Guest {
     }
 }
 
-/// Connections over which no token was shown, the first one at the front.
+/// Unauthenticated connections, oldest first.
 #[derive(Default)]
 struct Strangers(VecDeque<(Arc<Guest>, AbortHandle)>);
 
 impl Strangers {
-    /// Adds one, and ends the connection of the first when there are too many.
+    /// Adds a connection, and aborts the oldest if there are too many.
     fn add(&mut self, guest: Arc<Guest>, connection: AbortHandle) {
         self.0.retain(|(guest, connection)| !guest.authenticated.load(Ordering::Relaxed) && !connection.is_finished());
         if self.0.len() == STRANGERS
@@ -241,7 +241,7 @@ impl Strangers {
     }
 }
 
-/// What comes of a future; `None` when the end comes first.
+/// Output of a future; `None` if shutdown comes first.
 async fn unless<T>(stopped: &mut watch::Receiver<bool>, future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         _ = stopped.wait_for(|stopped| *stopped) => None,
@@ -249,7 +249,7 @@ async fn unless<T>(stopped: &mut watch::Receiver<bool>, future: impl Future<Outp
     }
 }
 
-/// Answers the requests of one client.
+/// Serves the requests of a client.
 async fn attend(stream: Box<dyn Stream>, router: Router, mut stopped: watch::Receiver<bool>, head_patience: Duration) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -261,11 +261,12 @@ async fn attend(stream: Box<dyn Stream>, router: Router, mut stopped: watch::Rec
         return;
     }
     connection.as_mut().graceful_shutdown();
-    // What a client does not read in this time is lost to it.
+    // Unread responses are dropped after the timeout.
     let _ = tokio::time::timeout(FAREWELL, connection).await;
 }
 
-/// Answers 401 and ends the connection, unless the token is shown. The body of the request is not read before.
+/// Authentication middleware: answers 401 and closes the connection without a valid token. Runs before the body is
+/// read.
 async fn admitted(State(guest): State<Arc<Guest>>, request: Request, next: Next) -> Response {
     if !guest.token.admits(request.headers()) {
         return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer"), (CONNECTION, "close")]).into_response();
@@ -274,6 +275,6 @@ async fn admitted(State(guest): State<Arc<Guest>>, request: Request, next: Next)
     if guest.seated().await {
         return next.run(request).await;
     }
-    // A connection that is kept without a seat would count nowhere.
+    // Closes the connection: without a permit it would not be counted.
     ([(CONNECTION, "close")], routes::busy()).into_response()
 }

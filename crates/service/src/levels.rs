@@ -1,4 +1,4 @@
-//! Other levels and products for volumes that are served.
+//! Changes of the level or product of a served volume.
 
 use std::sync::MutexGuard;
 
@@ -13,16 +13,16 @@ use crate::service::{Service, State};
 use crate::volume::Volume;
 
 impl Service {
-    /// Another level or product, online where the real product can do it so.
+    /// Changes level or product, online if the real product can do so.
     ///
-    /// To become another product altogether is plimsoll's own: the real one would be copied. It happens online.
+    /// A change to a different product has no real counterpart (data would be copied). It happens online.
     pub fn level(&self, name: &str, level: &api::Level) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let (mut product, why) = self.leveled(&state, name, level)?;
         if let Some(why) = why {
             drop(state);
             state = self.detached(name, level, &why)?;
-            // It may have been changed while it was waited for.
+            // The state may have changed during the wait.
             product = self.leveled(&state, name, level)?.0;
         }
         let volume = state.volume_mut(name)?;
@@ -31,7 +31,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// The product that a volume becomes, and why the vendor does that on a detached volume only, where it does.
+    /// The new product of a volume, and the reason if the vendor makes this change only on detached volumes.
     fn leveled(&self, state: &State, name: &str, level: &api::Level) -> Result<(Product, Option<String>), Refusal> {
         let volume = state.volume(name)?;
         let product = volume.product.changed(&level.to, self.products(), volume.size)?;
@@ -48,7 +48,7 @@ impl Service {
         Ok((product, why))
     }
 
-    /// Refuses a change that the real product makes detached only, or ends the connections when that was asked for.
+    /// Refuses a change that the real product makes only while detached, or disconnects the clients if forced.
     fn detached(&self, name: &str, level: &api::Level, why: &str) -> Result<MutexGuard<'_, State>, Refusal> {
         let refusal = match self.unused(name, "change it") {
             Ok(state) => return Ok(state),
@@ -62,8 +62,7 @@ impl Service {
         Err(Refusal::conflict(format!("{why}; {}{force}", refusal.message.replace(&format!("{name} "), "it "))))
     }
 
-    /// Makes it durable that a volume is like `product` from now on, and then so. A volume that rests comes back to
-    /// `rests_from`.
+    /// Commits the change to `product`, then applies it. A resting volume returns to `rests_from`.
     pub(crate) fn become_like(
         &self,
         volume: &mut Volume,
@@ -75,7 +74,7 @@ impl Service {
         self.take_on(volume, product)
     }
 
-    /// What is remembered becomes so.
+    /// Applies committed metadata to the served volume.
     pub(crate) fn take_on(&self, volume: &mut Volume, product: Product) -> Result<(), Refusal> {
         volume.product = product;
         let (export, seed) = (volume.export, volume.remembered.seed);
@@ -88,7 +87,7 @@ impl Service {
         Ok(())
     }
 
-    /// Makes what is remembered of a volume durable.
+    /// Makes the metadata of a volume durable.
     pub(crate) fn remember(&self, volume: &mut Volume, remembered: Remembered) -> Result<(), Refusal> {
         if remembered == volume.remembered {
             return Ok(());
@@ -100,7 +99,7 @@ impl Service {
     }
 }
 
-/// Why the vendor makes a change on a detached volume only.
+/// Reason why the vendor makes a change only on detached volumes.
 fn detached_only(from: &Product, to: &Product) -> Option<String> {
     let (before, after) = (from.offer.as_ref()?, to.offer.as_ref()?);
     before.detached_only(after).map(|why| format!("{}: {why}", after.product().name()))

@@ -1,6 +1,6 @@
-//! What volumes do by themselves: once a second their levels follow their load, or rest while nobody uses them.
+//! Automation of volumes: once a second, levels follow the load, and unused volumes rest at their lowest level.
 //!
-//! All spans are in model time: of a dilated service, an hour takes as many hours as it is dilated.
+//! All spans are in model time: an hour of a service with dilation N takes N hours.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -19,12 +19,12 @@ use crate::service::{Inner, Options, Service};
 use crate::volume::Volume;
 use crate::watch::fresh;
 
-/// Between two looks at all volumes.
+/// Interval of the automation.
 const TICK: Duration = Duration::from_secs(1);
-/// The most levels that are told apart.
+/// Maximum number of levels considered by autotune.
 const RUNGS_MAX: usize = 256;
 
-/// What one volume does by itself.
+/// Automation of a volume.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
     tune: Option<Tune>,
@@ -34,56 +34,56 @@ pub(crate) struct Life {
 #[derive(Debug)]
 struct Tune {
     tune: Autotune,
-    /// The totals at the end of the last interval.
+    /// Totals at the end of the last interval.
     before: Option<Totals>,
 }
 
-/// The thread that ticks.
+/// Thread that runs the automation.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse(Arc<(Mutex<bool>, Condvar)>);
 
 impl Pulse {
-    /// Begins to tick, until it is ended or the service is gone.
+    /// Starts the thread. It ends with `end`, or when the service is dropped.
     pub fn begin(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
         let (ended, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
         let beat = move || while !waited(&ended, TICK) && tick(&inner) {};
         std::thread::Builder::new().name("life".into()).spawn(beat).map(drop)
     }
 
-    /// Waits; true when it has ended.
+    /// Waits for `span`; true if stopped.
     pub fn waited(&self, span: Duration) -> bool {
         waited(&self.0, span)
     }
 
-    /// Ends it after the tick that is under way.
+    /// Stops after the tick in progress.
     pub fn end(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
     }
 }
 
-/// Waits; true when there are no more ticks.
+/// Waits for `span`; true if stopped.
 fn waited((ended, told): &(Mutex<bool>, Condvar), span: Duration) -> bool {
     let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = told.wait_timeout_while(ended, span, |ended| !*ended);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// False when there is nobody left to tick for.
+/// Runs a tick; false when the service is gone.
 fn tick(inner: &Weak<Inner>) -> bool {
     inner.upgrade().is_some_and(|inner| Service { inner }.tick().is_ok())
 }
 
-/// What is read of a volume once a second.
+/// Values read from a volume once a second.
 struct Reading {
     clients: usize,
     fresh: Vec<plimsoll_volume::Period>,
-    /// Where its level follows its load.
+    /// Totals, if the level follows the load.
     totals: Option<Totals>,
 }
 
 impl Life {
-    /// Of a volume that may have been told to. Where that cannot be any more, it does nothing.
+    /// Automation of a volume from its metadata; disabled if the product no longer supports it.
     pub fn new(now: Instant, remembered: &Remembered, product: &Product, options: &Options) -> Self {
         let asked = remembered.autotune.as_ref();
         asked.and_then(|asked| Self::asked(now, asked, product, options).ok()).unwrap_or_default()
@@ -130,7 +130,7 @@ impl Life {
     }
 }
 
-/// When a level changes: as it was asked for, else as the product does it.
+/// Policy of level changes: requested values, or else those of the product.
 fn policy(asked: &api::Autotune, default: u32, product: &Product, options: &Options) -> Result<Policy, Refusal> {
     let highest = product.level_option().and_then(|option| option.high).map_or(default, |high| high as u32);
     let most = asked.most.unwrap_or(highest);
@@ -157,7 +157,7 @@ fn policy(asked: &api::Autotune, default: u32, product: &Product, options: &Opti
     })
 }
 
-/// A parameter of what the product does by itself. `step` and `to` name the option too: `step_vpu`.
+/// Parameter of the product's automation. Names of `step` and `to` include the option: `step_vpu`.
 fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
     let offer = product.offer.as_ref()?;
     let of_option = format!("{key}_{}", product.level_option()?.name);
@@ -170,7 +170,7 @@ fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
     }
 }
 
-/// The levels that the policy may reach, with the model of each.
+/// Levels that the policy can reach, each with its model.
 fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladder, Refusal> {
     let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(RUNGS_MAX + 1).collect();
     if levels.len() > RUNGS_MAX {
@@ -189,7 +189,7 @@ fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladde
 }
 
 impl Service {
-    /// Lets its level change by itself from now on.
+    /// Enables automatic level changes of a volume.
     pub fn set_autotune(&self, name: &str, autotune: &api::Autotune) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         if let Some(most) = autotune.most {
@@ -205,7 +205,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// Its level stays as it is; one that rests comes back at once.
+    /// Disables automatic level changes; a resting volume returns to its level at once.
     pub fn clear_autotune(&self, name: &str) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
@@ -218,12 +218,12 @@ impl Service {
         self.show(volume)
     }
 
-    /// The present moment of all models.
+    /// Present model time.
     pub(crate) fn model_now(&self) -> Instant {
         self.inner.options.slow.model(self.inner.clock.now())
     }
 
-    /// Looks at all volumes. Fails when the server is gone.
+    /// Runs the automation of all volumes. Fails when the server is gone.
     fn tick(&self) -> Result<(), Refusal> {
         let mut state = self.state();
         let asked: Vec<_> = state
@@ -250,7 +250,7 @@ impl Service {
             volume.watch.absorb(&reading.fresh);
             let used = reading.clients > 0 || volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
             if self.live(now, volume, used, reading.totals).is_err() {
-                // What could not become durable is tried again from where the volume is.
+                // The commit failed: restart from the present state of the volume.
                 volume.life = Life::new(now, &volume.remembered, &volume.product, &self.inner.options);
             }
         }
@@ -285,7 +285,7 @@ impl Service {
         }
     }
 
-    /// Another level that nobody asked for just now; `rests_from` is where it comes back to.
+    /// Automatic change of the level; `rests_from` is the level to return to.
     fn go_to(&self, volume: &mut Volume, level: u32, rests_from: Option<u32>) -> Result<(), Refusal> {
         let product = volume.product.at_level(level, self.products())?;
         self.become_like(volume, product, rests_from)?;

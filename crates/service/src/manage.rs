@@ -1,4 +1,4 @@
-//! Volumes come, grow, are copied, and go.
+//! Creation, growth, copies and deletion of volumes.
 
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
@@ -18,15 +18,15 @@ use crate::service::{Service, State};
 use crate::volume::{Served, Volume};
 use crate::watch::Watch;
 
-/// How long a client that has just closed its connection is waited for.
+/// Grace period for the disconnection of the last client.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How long what is in flight is waited for.
+/// Timeout for requests in flight.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks.
+/// Poll interval.
 const LOOK: Duration = Duration::from_millis(2);
 
 impl Service {
-    /// Makes a volume.
+    /// Creates a volume.
     pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         state.free(&create.name)?;
@@ -42,7 +42,7 @@ impl Service {
         self.make(&mut state, edit, remembered, product, (size, Access::ReadWrite))
     }
 
-    /// Makes a snapshot: a volume that cannot be written, with the present content of this one.
+    /// Creates a snapshot: a read-only volume with the present content of this volume.
     pub fn snapshot(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
         if fork.like.is_some() {
             return Err(Refusal::bad("a snapshot is like its volume: make a clone of it that is like something else"));
@@ -50,7 +50,7 @@ impl Service {
         self.fork(name, fork, Access::ReadOnly)
     }
 
-    /// Makes a clone: a volume of its own, with the present content of this one.
+    /// Creates a clone: a writable volume with the present content of this volume.
     pub fn clone_volume(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
         self.fork(name, fork, Access::ReadWrite)
     }
@@ -68,9 +68,9 @@ impl Service {
             self.can_emulate(&product, size)?;
             state.fits(&product, group.as_deref(), self.products())?;
         }
-        // A clone may be larger, when somebody says what it is like.
+        // A clone may be larger if a configuration is given.
         let larger = fork.like.as_ref().and(product.offer.as_ref()).map(|offer| offer.capacity.get());
-        // That its product is too fast for this host keeps nobody from a copy of the data.
+        // No check of the floor: a product too fast for this host must not prevent a copy of the data.
         let mut remembered = Remembered::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
         remembered.of = Some(name.to_owned());
         if access == Access::ReadWrite {
@@ -89,7 +89,7 @@ impl Service {
         }
     }
 
-    /// Makes a volume durable, serves it, and gives it its name.
+    /// Makes a volume durable, serves it, and registers its name.
     fn make(
         &self,
         state: &mut State,
@@ -110,12 +110,12 @@ impl Service {
         shown
     }
 
-    /// Refuses what this host cannot emulate.
+    /// Refuses a configuration that is too fast for this host.
     pub(crate) fn can_emulate(&self, product: &Product, size: u64) -> Result<(), Refusal> {
         floor::check(product, size, &self.inner.options.floor, self.inner.options.slow)
     }
 
-    /// A larger volume; clients that ask again see it at once. A product grows with it where it would be too small.
+    /// Enlarges a volume; clients see the new size when they query it again. A product that is too small grows, too.
     pub fn resize(&self, name: &str, resize: api::Resize) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume(name)?;
@@ -134,7 +134,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// Makes a volume larger, and its product with it, in one commit.
+    /// Grows a volume and its product in a single commit.
     fn grow(&self, volume: &mut Volume, size: u64, product: Option<Product>) -> Result<(), Refusal> {
         let product = product.unwrap_or_else(|| volume.product.clone());
         let remembered = volume.remembered_like(&product, volume.remembered.rests_from);
@@ -146,7 +146,7 @@ impl Service {
         Ok(())
     }
 
-    /// Gives a volume the content of another one, in place of its own.
+    /// Replaces the content of a volume with that of another.
     pub fn restore(&self, name: &str, restore: &api::Restore) -> Result<api::Volume, Refusal> {
         let state = self.unused(name, "it is restored")?;
         let volume = state.volume(name)?;
@@ -163,7 +163,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// Ends a volume that nobody uses.
+    /// Deletes an unused volume.
     pub fn delete(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.unused_then(name, "it is deleted", |server, export| {
             let is_quiet = server.volumes().0.in_flight(export) == 0;
@@ -175,11 +175,11 @@ impl Service {
         })?;
         let volume = state.volume(name)?;
         let edit = Edit::Delete { volume: volume.id };
-        // What could not be recorded to its end keeps no volume alive.
+        // A failed end of the recording does not prevent deletion.
         let _ = self.end_recording(state.volume_mut(name)?);
         let deleted = self.inner.handle.edit(edit);
         if let Err(error) = deleted {
-            // It is there, and goes on being served.
+            // The volume still exists: serve it again.
             let (volume, groups) = (state.volume(name)?, &state.groups);
             let group = volume.remembered.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
             let Volume { id, size, access, remembered, product, .. } = volume;
@@ -194,14 +194,14 @@ impl Service {
         Ok(())
     }
 
-    /// All names, while a volume is no block device of this host and has no clients. A client that has just gone is waited
-    /// for, without the lock.
+    /// Locks the state while a volume is unattached and has no clients. Waits a grace period for the last client
+    /// without the lock.
     pub(crate) fn unused(&self, name: &str, action: &str) -> Result<MutexGuard<'_, State>, Refusal> {
         self.unused_then(name, action, |_, _| true)
     }
 
-    /// The same, as soon as `then` succeeds too. It is called in the step of the ring in which there are no clients, so
-    /// that none can come in between.
+    /// Like `unused`, but also requires `then` to succeed. `then` runs in the same step of the ring that found no
+    /// clients, so that no client can connect in between.
     fn unused_then(
         &self,
         name: &str,
@@ -236,8 +236,8 @@ impl Service {
         }
     }
 
-    /// Ends the connections of a volume once what they asked for is answered, and offers it again. That is waited for
-    /// without the lock, and the volume looked at again each time. Returns all names.
+    /// Disconnects the clients of a volume after their requests in flight are answered, and offers it again. Waits
+    /// without the lock and reads the volume again each time. Returns the locked state.
     pub(crate) fn disconnect(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
         let until = Instant::now() + PATIENCE;
         let id = self.state().volume(name)?.id;

@@ -1,4 +1,4 @@
-//! From a data directory to a service: what was there is served again.
+//! Start of a service: opens the data directory and serves its volumes.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -21,7 +21,7 @@ use crate::remembered::{Remembered, Text};
 use crate::service::{Inner, Options, Service, State};
 use crate::volume::{Served, Volume};
 
-/// A volume as the store has it.
+/// A volume found in the store.
 struct Found {
     id: VolumeId,
     size: u64,
@@ -89,7 +89,7 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server), OpenError> {
     Ok((service, server))
 }
 
-/// A log that has lost commits, with the volumes that it concerns.
+/// Describes a log that has lost commits, with the affected volumes.
 fn damaged(directory: &Path, error: DirectoryError) -> OpenError {
     match error {
         DirectoryError::Log { source, log, .. } => {
@@ -107,7 +107,7 @@ fn torn(TornCommit { bytes, kept }: &TornCommit) -> String {
     format!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")
 }
 
-/// Bytes that the store may use: what was said, or what it has and what the filesystem still has.
+/// Space limit of the store: the option, or the space used plus the free space of the filesystem.
 pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
     options.capacity.unwrap_or_else(|| {
         let free =
@@ -116,7 +116,7 @@ pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
     })
 }
 
-/// Serves everything that the store has.
+/// Serves all volumes of the store.
 fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result<State, OpenError> {
     let (volumes, ..) = server.volumes();
     let about: Vec<(Found, String)> = volumes
@@ -148,7 +148,7 @@ fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result
     Ok(state)
 }
 
-/// Serves a volume that was there.
+/// Serves an existing volume.
 fn again(
     ring: &mut Server,
     state: &State,

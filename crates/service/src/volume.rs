@@ -1,4 +1,4 @@
-//! A volume that is served: what is remembered of it, and what it is at this moment.
+//! A served volume: its metadata and its present state.
 
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::{Offer, Server};
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::remembered::Remembered;
 use crate::watch::Watch;
 
-/// What one volume takes in at most: byte-exact, and as long as NBD allows.
+/// Limits of requests in flight per volume; block size 1 and the maximum payload of NBD.
 const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 64 << 20, block: 1 };
 
 /// A volume or a snapshot.
@@ -26,13 +26,13 @@ pub(crate) struct Volume {
     pub product: Product,
     pub faults: Option<api::Faults>,
     pub attachment: Option<api::Attachment>,
-    /// The file that it is recorded to.
+    /// Path of the recording.
     pub recording: Option<String>,
     pub life: Life,
     pub watch: Watch,
 }
 
-/// What it takes to serve a volume: all that crosses to the ring loop.
+/// Everything that is sent to the ring loop to serve a volume.
 #[derive(Debug)]
 pub(crate) struct Served {
     serving: Serving,
@@ -52,7 +52,7 @@ impl Served {
         Self { serving, offer: offer(Export(0), &remembered.name, product, (size, access), slow) }
     }
 
-    /// Shows it to clients.
+    /// Registers and exports the volume.
     pub fn begin(self, server: &mut Server) -> Result<Export, NotServed> {
         let Self { serving, mut offer } = self;
         let (volumes, now, _) = server.volumes();
@@ -64,7 +64,7 @@ impl Served {
 }
 
 impl Volume {
-    /// One that has just begun to be served: nothing was asked of it yet, and nothing is done to it.
+    /// A newly served volume, without requests, faults or recording.
     pub fn new(
         id: VolumeId,
         export: Export,
@@ -82,7 +82,7 @@ impl Volume {
         &self.remembered.name
     }
 
-    /// Itself, refused when it has taken the place of the volume `id`.
+    /// Returns itself, or a refusal if another volume has taken the name since `id` was read.
     pub fn with_id(&self, id: VolumeId) -> Result<&Self, Refusal> {
         let changed = || {
             let name = self.name();
@@ -91,12 +91,12 @@ impl Volume {
         if self.id == id { Ok(self) } else { Err(changed()) }
     }
 
-    /// As clients are told of it from now on.
+    /// Present export of the volume for clients.
     pub fn offer(&self, slow: Slow) -> Offer {
         offer(self.export, self.name(), &self.product, (self.size, self.access), slow)
     }
 
-    /// What is to be remembered of it when it is like `product` from now on.
+    /// Metadata after a change to `product`.
     pub fn remembered_like(&self, product: &Product, rests_from: Option<u32>) -> Remembered {
         let mut remembered = Remembered { rests_from, ..self.remembered.clone() };
         remembered.like.clone_from(&product.like);
@@ -107,7 +107,7 @@ impl Volume {
         remembered
     }
 
-    /// Refused when it is a block device of this host.
+    /// Refused while the volume is a block device of this host.
     pub fn unattached(&self, what: &str) -> Result<(), Refusal> {
         let Some(attachment) = &self.attachment else { return Ok(()) };
         let place = place(attachment);
@@ -142,7 +142,7 @@ impl Volume {
     }
 }
 
-/// ` at /dev/loop0, mounted on /mnt`.
+/// Formats ` at /dev/loop0, mounted on /mnt`.
 pub(crate) fn place(attachment: &api::Attachment) -> String {
     let device = attachment.device.as_ref().or(attachment.file.as_ref()).map(|device| format!(" at {device}"));
     let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(", mounted on {mountpoint}"));
@@ -155,7 +155,7 @@ fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, Ac
     Offer { access, medium: product.medium(), ..Offer::new(export, name, size) }.emulated(&emulation)
 }
 
-/// `nbd+unix:///data?socket=/run/nbd` of `nbd+unix:///?socket=/run/nbd`.
+/// `nbd+unix:///data?socket=/run/nbd` from `nbd+unix:///?socket=/run/nbd`.
 fn uri(listen: &str, name: &str) -> String {
     let (place, query) =
         listen.split_once('?').map_or((listen, String::new()), |(place, rest)| (place, format!("?{rest}")));

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document of the control, made of the table of routes and of the types that they carry.
+//! `OpenAPI` document of the control API, generated from the route table and its types.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ const DESCRIPTION: &str = "Volumes that behave like storage products, by name. O
      RFC 3339 in UTC; what is not known is absent. Every figure is emulated, and in the model's time: with a time dilation \
      (`slow` above 1) that runs slower than the clock.";
 
-/// The document (`OpenAPI` 3.1), the same bytes every time.
+/// The document (`OpenAPI` 3.1), deterministic.
 pub fn document() -> Vec<u8> {
     let mut generator =
         SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into()).into_generator();
@@ -59,7 +59,7 @@ pub fn document() -> Vec<u8> {
     text
 }
 
-/// The document, made once.
+/// The document, generated once.
 pub(super) fn text() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(document)

@@ -1,7 +1,7 @@
-//! The one table of what can be asked over HTTP: the router is built of it, and the `OpenAPI` document describes it.
+//! Route table of the control API. The router and the `OpenAPI` document are generated from it.
 //!
-//! Each entry joins a method and a path to a method of [`Service`]; the types of bodies and answers are those of that
-//! method, so a document cannot say another thing than what is read and written.
+//! Each entry binds a verb and a path to a method of [`Service`]. The types of bodies and responses are those of the
+//! method, so document and implementation cannot diverge.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use crate::api::{
 };
 use crate::{Kind, Refusal, Service};
 
-/// No request has a longer body.
+/// Maximum length of a request body.
 const BODY_MAX: usize = 64 << 10;
 
-/// How a request is named.
+/// HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Get,
@@ -57,30 +57,30 @@ impl Verb {
     }
 }
 
-/// The schema of a type, by reference.
+/// Generator of a type's schema, as a reference.
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// What an answer holds.
+/// Content of a response.
 #[derive(Clone, Copy)]
 pub(super) enum Content {
     Json(SchemaOf),
-    /// Any object.
+    /// Any JSON object.
     Document,
-    /// Text of this type.
+    /// Text of this media type.
     Text(&'static str),
     Nothing,
 }
 
-/// One thing that can be asked.
+/// An operation of the API.
 #[derive(Clone)]
 pub(super) struct Route {
     pub verb: Verb,
     pub path: &'static str,
-    /// Its name in the document.
+    /// `operationId` in the document.
     pub id: &'static str,
-    /// One sentence without an end.
+    /// A sentence without its full stop.
     pub summary: &'static str,
-    /// A number that may be given behind `?`, and what it does.
+    /// Optional numeric query parameter: name and description.
     pub number: Option<(&'static str, &'static str)>,
     pub body: Option<SchemaOf>,
     pub status: StatusCode,
@@ -90,7 +90,7 @@ pub(super) struct Route {
 
 type Act = Arc<dyn Fn(&Service, &Asked) -> Result<Vec<u8>, Refusal> + Send + Sync>;
 
-/// One request, without what the table says of it.
+/// Parameters of a request: path, query and body.
 #[derive(Default)]
 struct Asked {
     name: String,
@@ -107,7 +107,7 @@ const AUTOTUNE: &str = "/v1/volumes/{name}/autotune";
 const ATTACHMENT: &str = "/v1/volumes/{name}/attachment";
 const RECORDING: &str = "/v1/volumes/{name}/recording";
 
-/// All that can be asked.
+/// All routes.
 pub(super) fn table() -> Vec<Route> {
     let mut table = vec![
         read(VOLUMES, "listVolumes", "All volumes and snapshots, by name", |s: &Service, _| s.list()),
@@ -122,7 +122,7 @@ pub(super) fn table() -> Vec<Route> {
     table
 }
 
-/// The counts of a volume, which are long where nobody asks for fewer seconds.
+/// Route of the statistics, with a limit on the number of seconds.
 fn stats() -> Route {
     let content = Content::Json(SchemaGenerator::subschema_for::<Stats>);
     let act = |service: &Service, asked: &Asked| {
@@ -136,7 +136,7 @@ fn stats() -> Route {
     Route { number: Some(("periods", "Seconds that are told of at most; all that are kept without it")), ..route }
 }
 
-/// What changes a volume.
+/// Routes that change a volume.
 fn changes() -> [Route; 5] {
     let post = Verb::Post;
     [
@@ -174,7 +174,7 @@ fn changes() -> [Route; 5] {
     ]
 }
 
-/// What goes on with a volume until it is ended.
+/// Routes for the attachment, automation, faults and recording of a volume.
 fn life() -> [Route; 9] {
     let (put, delete) = (Verb::Put, Verb::Delete);
     [
@@ -218,7 +218,7 @@ fn life() -> [Route; 9] {
     ]
 }
 
-/// What is there beside volumes.
+/// Routes of groups, scrub, service and documents.
 fn around() -> [Route; 8] {
     let document = |_: &Service, _: &Asked| Ok(openapi::text().into());
     let metrics = |service: &Service, _: &Asked| metrics::scraped(service).map(String::into_bytes);
@@ -256,7 +256,7 @@ fn around() -> [Route; 8] {
     ]
 }
 
-/// Asks for something.
+/// A GET route.
 fn read<A, F>(path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     A: Serialize + JsonSchema,
@@ -265,7 +265,7 @@ where
     answer(Verb::Get, path, id, summary, act)
 }
 
-/// Needs no body, and gives an answer.
+/// A route without a body, with a response.
 fn answer<A, F>(verb: Verb, path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     A: Serialize + JsonSchema,
@@ -275,7 +275,7 @@ where
     Route::new(verb, path, id, summary, content, move |service, asked| act(service, &asked.name).map(|it| json(&it)))
 }
 
-/// Has a body, and gives an answer.
+/// A route with a body and a response.
 fn write<B, A, F>(verb: Verb, path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     B: DeserializeOwned + JsonSchema,
@@ -293,7 +293,7 @@ where
     Route { body: Some(SchemaGenerator::subschema_for::<B>), ..Route::new(verb, path, id, summary, content, act) }
 }
 
-/// Ends something.
+/// A DELETE route.
 fn remove<F>(path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     F: Fn(&Service, &str) -> Result<(), Refusal> + Send + Sync + 'static,
@@ -319,19 +319,19 @@ impl Route {
         Self { verb, path, id, summary, number: None, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
     }
 
-    /// It makes something new.
+    /// Sets status 201.
     fn created(self) -> Self {
         Self { status: StatusCode::CREATED, ..self }
     }
 
-    /// The number behind `?`, where this route takes one.
+    /// Parses the numeric query parameter of this route.
     fn number_in(&self, query: Option<&str>) -> Result<Option<u64>, std::num::ParseIntError> {
         let Some((name, _)) = self.number else { return Ok(None) };
         let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         pairs.filter(|(key, _)| *key == name).map(|(_, number)| number.parse()).next().transpose()
     }
 
-    /// Reads the body, and has the service work on a thread that may wait.
+    /// Reads the body, and runs the action on a blocking thread.
     async fn respond(self, service: Service, name: String, request: Request) -> Response {
         let Ok(number) = self.number_in(request.uri().query()) else {
             return refused(StatusCode::BAD_REQUEST, "what stands behind ? is no number: GET /openapi.json");
@@ -385,7 +385,7 @@ fn too_long() -> Response {
     refused(StatusCode::PAYLOAD_TOO_LARGE, "the body of the request is longer than 64 KiB")
 }
 
-/// The router of the table.
+/// Router of the table.
 pub(super) fn router(service: &Service) -> Router {
     let mut router = Router::new();
     for route in table() {

@@ -1,4 +1,4 @@
-//! What can be asked, with the statuses and bodies that come back.
+//! Operations of the API, with their statuses and bodies.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document: complete in itself, and about what is really there.
+//! The `OpenAPI` document is complete, and matches the routes.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn every_path_of_the_document_is_served_and_the_document_too() {
     assert_eq!(served, document);
 }
 
-/// The rules of `OpenAPI` 3.1 that a reader of the document stumbles over first.
+/// Structural rules of `OpenAPI` 3.1.
 #[test]
 fn the_document_is_whole() {
     let document = document();

@@ -1,4 +1,4 @@
-//! Clients that show no token, or that hold the service up.
+//! Unauthenticated clients, and clients that stall.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -37,8 +37,8 @@ fn without_the_token_nothing_is_told() {
     assert_eq!(write.status, 401);
 }
 
-/// More clients than there is room for say nothing, or never end what they say: others are answered all the same, and
-/// those that do not go on are let go.
+/// More stalled clients than the limit, without a request or with an incomplete request: other clients are still
+/// served, and stalled connections are closed.
 #[test]
 fn clients_that_do_not_go_on_hold_nobody_up() {
     let serving = Serving::start();
@@ -54,7 +54,7 @@ fn clients_that_do_not_go_on_hold_nobody_up() {
         .collect();
     assert_eq!(serving.ask("GET", "/v1/volumes", "").status, 200);
     for mut stream in idle {
-        // It ends: with an answer that says so, or without one.
+        // The connection is closed, with or without an error response.
         let mut said = Vec::new();
         let _ = stream.read_to_end(&mut said).expect("the service lets it go");
     }
@@ -69,7 +69,7 @@ fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
     let strangers: Vec<TcpStream> = (0..193)
         .map(|number| {
             let mut stream = TcpStream::connect(&serving.port).unwrap();
-            // Those that were pushed out may be closed already.
+            // Evicted connections may be closed already.
             let _ = stream.write_all(beginnings[number % 3]);
             stream
         })
@@ -90,7 +90,7 @@ fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream
     };
-    // Bodies that do not come: each of these requests keeps its seat.
+    // Requests whose bodies never arrive: each keeps its permit.
     let half = format!(
         "POST /v1/volumes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n"
     );
@@ -108,7 +108,7 @@ fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
     let whole =
         format!("GET /v1/volumes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\nconnection: close\r\n\r\n");
     holder.write_all(whole.as_bytes()).unwrap();
-    // Connections are admitted in their order: an answer to a later one shows that those before it were.
+    // Connections are accepted in order: a response to a later connection proves that the earlier were accepted.
     let admitted = || assert_eq!(serving.send_over_tcp(b"GET /v1/volumes HTTP/1.1\r\nhost: x\r\n\r\n").status, 401);
     admitted();
     let strangers: Vec<TcpStream> = (0..100).map(|_| connected()).collect();

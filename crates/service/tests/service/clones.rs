@@ -1,4 +1,4 @@
-//! Snapshots and clones: what they share, and what they do not.
+//! Snapshots and clones: shared and private data.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Data directories that have lost something, or that are of somebody else: none starts as if it were whole.
+//! Damaged and foreign data directories are not served.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -25,7 +25,7 @@ fn stopped() -> PathBuf {
     home.keep()
 }
 
-/// Why a directory is refused. Nothing in it is changed.
+/// Refusal of a directory; asserts that nothing in it has changed.
 #[track_caller]
 fn refusal(directory: &Path) -> String {
     let log = fs::read(directory.join("log")).ok();
@@ -44,7 +44,7 @@ fn refusal(directory: &Path) -> String {
     }
 }
 
-/// After a repair it starts, and a second one finds nothing.
+/// Repairs and starts a directory; asserts that a second repair finds nothing.
 #[track_caller]
 fn repaired(directory: &Path) -> Home {
     let found = fsck(directory, Repair::Never, AddChecksums::Never).unwrap();

@@ -1,4 +1,4 @@
-//! Levels and products that change while somebody is connected.
+//! Level and product changes with connected clients.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use plimsoll_service::{Kind, api};
 
 use crate::home::{Client, Home, PATIENCE};
 
-/// How long 60 reads take at 100 a second, the first one at once.
+/// Duration of 60 reads at 100 per second, with the first at once.
 const SLOW: Duration = Duration::from_millis(589);
 
-/// Reads until they go faster than 100 a second: a host that is busy elsewhere may take several attempts.
+/// Reads until the rate exceeds 100 per second: a busy host may need several attempts.
 fn becomes_fast(client: &mut Client) {
     let end = Instant::now() + PATIENCE;
     while client.reads(60, 8) >= SLOW {

@@ -1,4 +1,4 @@
-//! What volumes do by themselves, suffer, and share.
+//! Automation, faults and groups of volumes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Volumes that are made, written, and there again.
+//! Volumes survive restarts and kills.
 
 use plimsoll_front::DirectoryError;
 use plimsoll_service::{OpenError, Service, api};
@@ -26,7 +26,7 @@ fn a_volume_is_made_written_and_there_again() {
     let volume = again.service.volume("data").unwrap();
     assert_eq!((volume.like, volume.created, volume.model), (made.like, made.created, made.model));
     assert_eq!(again.client("data").read(1 << 30, 8192), [7; 8192]);
-    // What the crash left unclean counts as used until it was punched, which goes on beside.
+    // Clusters left unclean by the kill count as used until the background punch has finished.
     let is_clean = || again.service.about().unwrap().used_bytes < 1 << 20;
     let patient = (0..500).any(|_| {
         is_clean() || {

@@ -1,4 +1,4 @@
-//! What is refused, and the one line that says why and what to do.
+//! Refusals, with cause and remedy in a single line.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use plimsoll_service::{Kind, Refusal, api};
 
 use crate::home::Home;
 
-/// The refusal is of this kind and has these words.
+/// Asserts the kind and the words of a refusal.
 #[track_caller]
 fn check<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: Kind, words: &[&str]) {
     let refusal = result.unwrap_err();
@@ -71,7 +71,7 @@ fn what_cannot_be_had_is_not_made() {
     assert_eq!(fitting, "oci/block-volume:70GB");
 }
 
-/// A configuration without a size gets the least that holds what was asked for.
+/// A configuration without a size gets the smallest sufficient size.
 fn create_sized(home: &Home) -> String {
     create(home, "sized", "oci:10vpu", Some(70 << 30)).unwrap().like
 }
@@ -195,7 +195,7 @@ fn a_volume_in_a_group_obeys_the_rules_of_its_product_on_that_machine() {
     check(home.service.clone_volume("g1", &fork), Kind::Bad, &["in the group vm1"]);
 }
 
-/// A product whose rule for machines depends on its size.
+/// A product with a rule on machines that depends on its size.
 const SHELF: &str = r#"
 product = "oci/shelf"
 title = "Shelf"
@@ -278,7 +278,7 @@ fn a_client_that_comes_during_a_deletion_is_refused_or_served_on() {
             (deletion.join().unwrap(), served)
         });
         deleted += u32::from(deletion.is_ok());
-        // A client that left in time does not keep it.
+        // A client that disconnects in time does not prevent deletion.
         assert!(chosen || deletion.is_ok(), "round {round}: {deletion:?}");
     }
     assert!(deleted > 0, "no deletion was tested");

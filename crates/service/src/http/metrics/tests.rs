@@ -1,4 +1,4 @@
-//! The page keeps the rules of the format, and says what the counts say.
+//! Tests of the exposition format and of the exported values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +33,8 @@ fn shown() -> String {
     page(&about, &[counted()])
 }
 
-/// The rules of the exposition format and of `promtool check metrics`: help and type before the samples and once, one
-/// group of samples for each family, names that say their kind and their unit, no sample twice.
+/// The rules of the exposition format and of `promtool check metrics`: HELP and TYPE once and before the samples, one
+/// group of samples per family, names with kind and unit, no duplicate sample.
 #[test]
 fn the_page_keeps_the_rules() {
     let page = shown();
