@@ -151,7 +151,7 @@ impl Place {
         })
     }
 
-    /// Removes groups of plimsolls that were killed: the kernel keeps those that still have processes.
+    /// Removes groups left by killed plimsoll processes. The kernel refuses to remove groups with live processes.
     fn sweep(&self) {
         for entry in fs::read_dir(&self.parent).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -164,7 +164,7 @@ impl Place {
     }
 }
 
-/// Where a filesystem of this kind is mounted, with this word among its options.
+/// Mount point of a filesystem of this type with this mount option.
 fn mounted(mounts: &str, kind: &str, option: Option<&str>) -> Option<PathBuf> {
     let mut found = mounts.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split(' ').collect();
@@ -215,7 +215,7 @@ mod tests {
         let output = cgroup.command(Path::new("cat")).arg("/proc/self/cgroup").output().unwrap();
         assert!(String::from_utf8(output.stdout).unwrap().contains(&name));
         assert!(cgroup.used().is_some());
-        // One that would stay is killed with the group.
+        // A remaining process is killed with the group.
         let mut stays = cgroup.command(Path::new("sleep")).arg("1000").spawn().unwrap();
         while !fs::read_to_string(cgroup.processes()).unwrap().contains(&stays.id().to_string()) {
             std::thread::yield_now();

@@ -15,9 +15,9 @@ use crate::{oracle, sqlite};
 pub struct Answer {
     /// Rows returned.
     pub rows: u64,
-    /// Rows that were changed.
+    /// Rows changed.
     pub changed: u64,
-    /// The sum of the hashes of all returned rows: equal for equal rows in any order.
+    /// Sum of the hashes of all returned rows: equal for equal rows in any order.
     pub digest: u64,
 }
 
@@ -72,7 +72,7 @@ pub trait Session: Send {
     /// A handle that cancels a statement of this session from another thread.
     fn cancel(&self) -> Box<dyn Cancel>;
 
-    /// The server's number of this session (PostgreSQL: process; MySQL: connection); none if there is none.
+    /// The server's number of this session (PostgreSQL: process; MySQL: connection); `None` if unknown.
     fn number(&self) -> Option<u64> {
         None
     }
@@ -131,17 +131,18 @@ pub trait Database: Send + Sync {
     /// Tables and other objects without those of the system, by kind and name: `table orders`.
     fn contents(&self) -> Result<Vec<String>, Failure>;
 
-    /// Size of its contents, in bytes.
+    /// Size of the contents in bytes.
     fn size(&self) -> Result<Bytes, Failure>;
 
-    /// Drops all objects of [`Database::contents`], or those with these names. With all of them, dependent objects are dropped as
-    /// well; otherwise they are a failure. ITS DATA ARE LOST. [`Database::destroy_contents`] checks whether that is allowed.
+    /// Drops all objects of [`Database::contents`], or those with these names. With all of them, dependent objects are
+    /// dropped as well; otherwise they cause a failure. DESTROYS DATA. [`Database::destroy_contents`] checks the
+    /// permission.
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure>;
 
-    /// Drops all contents, or those with these names. ITS DATA ARE LOST.
+    /// Drops all contents, or those with these names. DESTROYS DATA.
     ///
     /// # Errors
-    /// It is a system database, which is always refused, or a statement failed.
+    /// System databases are always refused; a statement failed.
     fn destroy_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         self.check_not_system()?;
         self.drop_contents(only)
@@ -153,7 +154,7 @@ pub trait Database: Send + Sync {
     /// [`Kind::SystemDatabase`].
     fn check_not_system(&self) -> Result<(), Failure> {
         let system = self.system();
-        // The only database of a server that was made for the run may be its default one.
+        // The only database of a created server may be its default database.
         match self.name().filter(|name| !self.about().made && system.reserves(name)) {
             None => Ok(()),
             Some(name) => Err(Failure::new(

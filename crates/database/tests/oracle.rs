@@ -1,4 +1,4 @@
-//! Oracle: what can be tried without a server.
+//! Tests of Oracle that need no server.
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
 use plimsoll_database::{Address, Kind, connect};
@@ -30,7 +30,7 @@ fn who_does_not_answer_or_is_no_oracle_is_not_reached() {
     });
     let failure = refused(&url);
     other.join().unwrap();
-    // The listener is gone with its thread.
+    // The listener is closed with its thread.
     for failure in [failure, refused(&url)] {
         assert_eq!(failure.kind, Kind::Unreachable, "{failure}");
         assert!(!failure.message.contains("secret") && !failure.message.contains('\n'), "{failure}");

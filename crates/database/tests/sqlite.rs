@@ -1,4 +1,4 @@
-//! SQLite, in this process: nothing has to be installed.
+//! Tests of SQLite, which needs no installation.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's failure is a panic, and it says when it is skipped
 
 use plimsoll_record::Spent;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use plimsoll_database::{Address, Database, Flushes, Kind, Made, Make, Observer, System, Value, connect};
 use plimsoll_units::{Bytes, Span};
 
-/// A directory that is removed when the test ends.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -50,7 +50,7 @@ fn made(folder: &Folder, settings: &[(&str, &str)]) -> Made {
     plan(&folder.0, settings).make().unwrap()
 }
 
-/// A statement that takes as long as it is let: it counts to a number.
+/// A statement of arbitrary duration: counts to a number.
 fn counting(to: u64) -> String {
     format!("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {to}) SELECT max(n) FROM c")
 }
@@ -136,7 +136,7 @@ fn a_statement_is_cancelled_from_another_thread() {
     assert_eq!(session.run("SELECT 1").unwrap().rows, 1, "a cancel that came too late does nothing");
     std::thread::scope(|scope| {
         let running = scope.spawn(move || session.run(&counting(u64::MAX / 2)).unwrap_err());
-        // It may not have begun yet: asking once is not enough.
+        // The statement may not have begun: a single request is not enough.
         while !running.is_finished() {
             cancel.cancel();
             std::thread::sleep(Duration::from_millis(5));
@@ -255,7 +255,7 @@ fn the_time_of_sessions_is_accounted_for() {
         first.run(&format!("INSERT INTO t VALUES ({i})")).unwrap();
     }
     let committing = spent(&mut *observer, Spent::Committing);
-    // A device without a number of its own has no disk behind it, or hides it.
+    // Major number 0: without a block device, or hidden.
     let major = std::fs::metadata(&folder.0).unwrap().dev() >> 8;
     if major == 0 {
         eprintln!("skipped: flushes of {} may take no time", folder.0.display());
@@ -279,7 +279,7 @@ fn counters_count() {
     let counted = observer.counters().unwrap().since(&before);
     assert_eq!((counted.commits, counted.log_flushes), (Some(100), Some(100)));
     let log = counted.log_bytes.unwrap();
-    // Each commit logs the page of its row and mostly the page above it, each with a head.
+    // Each commit logs the page of its row and mostly the page above it, each with a header.
     assert!((100 * 8216..400 * 8216).contains(&log) && log.is_multiple_of(8216), "{log}");
     assert!(counted.writes.unwrap() >= 100, "{counted:?}");
     assert_eq!(counted.hits, None);

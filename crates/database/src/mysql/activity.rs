@@ -7,7 +7,7 @@ use plimsoll_record::Spent;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SessionActivity {
     activity: Spent,
-    /// Whether it may wait for a row lock: the server reports that only for all sessions together.
+    /// Whether it may wait for a row lock: the server reports only the number of waiting sessions.
     may_be_locked: bool,
 }
 

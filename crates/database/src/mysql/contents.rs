@@ -1,4 +1,4 @@
-//! What is in a database: found, dropped, and written to its files.
+//! Contents of a database: listing, dropping, and flushing to disk.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -13,27 +13,27 @@ use super::place::Place;
 use super::session::rows;
 use crate::failure::{Failure, Kind};
 
-/// How long dirty pages may take to be written.
+/// Timeout for writing dirty pages.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Pages that change by themselves all the time are not waited for.
+/// Threshold of dirty pages: some pages are modified continuously in the background.
 const FEW_PAGES: i64 = 16;
 
-/// A table, view, sequence, routine or event.
+/// Table, view, sequence, routine or event.
 pub(super) struct Thing {
-    /// As it stands after `DROP`.
+    /// Keyword after `DROP`.
     kind: String,
     name: String,
 }
 
 impl Thing {
-    /// Its kind and name, such as `table orders`: a routine and an event may have the name of a table.
+    /// Kind and name, such as `table orders`. The kind is necessary: routines and events may have the name of a table.
     pub(super) fn listed(&self) -> String {
         format!("{} {}", self.kind.to_lowercase(), self.name)
     }
 }
 
-/// Everything in the database. Triggers belong to tables.
+/// All objects of the database. Triggers belong to tables.
 pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure> {
     place.database()?;
     let found = rows(
@@ -51,7 +51,7 @@ pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure
     Ok(found.into_iter().filter_map(thing).collect())
 }
 
-/// Bytes of its tables and their indexes.
+/// Size of tables and indexes in bytes.
 pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
     let found = rows(
         conn,
@@ -62,7 +62,7 @@ pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
     Ok(Bytes::new(size.unsigned_abs()))
 }
 
-/// Drops everything in the database, or what has one of these names and is referenced by no other table.
+/// Drops all objects of the database, or those with these names that no other table references.
 pub(super) fn destroy(conn: &mut Conn, place: &Place, only: Option<&[String]>) -> Result<(), Failure> {
     let found = find(conn, place)?;
     let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| failure(&error));
@@ -76,9 +76,9 @@ pub(super) fn destroy(conn: &mut Conn, place: &Place, only: Option<&[String]>) -
     Ok(())
 }
 
-/// Writes dirty pages to their files, as far as the user may ask for it: for one who may not, nothing happens.
+/// Writes dirty pages to disk. No effect if the user lacks the privilege.
 pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
-    // MariaDB's waits until it is done. MySQL has it in builds for its developers only.
+    // Blocks until done in MariaDB. MySQL has the setting only in debug builds.
     match conn.query_drop("SET GLOBAL innodb_log_checkpoint_now = ON").map_err(|error| failure(&error)) {
         Ok(()) => return Ok(()),
         Err(error) if error.kind == Kind::Lost => return Err(error),

@@ -1,6 +1,6 @@
-//! A server of MariaDB or MySQL made for a run: its data on the storage under test, its socket in a private directory.
+//! A MariaDB or MySQL server created for a run: data on the storage under test, socket in a private directory.
 //!
-//! Ends with this process, however that ends; removed when dropped.
+//! Ends with this process, even if it is killed; removed on drop.
 
 mod folder;
 mod programs;
@@ -26,23 +26,23 @@ use crate::failure::{Failure, Kind};
 use crate::made::{self, Flushes, Made, Make, kept_with};
 use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
 
-/// How long it may take to start, on slow storage too.
+/// Timeout of the start, sufficient for slow storage.
 const STARTING: Duration = Duration::from_secs(300);
-/// How long it may take to end before it is killed.
+/// Timeout of the shutdown before the server is killed.
 const ENDING: Duration = Duration::from_secs(60);
-/// Connections beside the sessions: those that look on, and those that cancel.
+/// Connections in addition to the sessions: observers and cancellation.
 const SPARE_CONNECTIONS: u32 = 32;
-/// What a server needs beside its cache: itself with its log buffers and its counters, and each of its sessions.
+/// Memory in addition to the cache: the server with its log buffers and counters, and each session.
 const OWN_MEMORY: u64 = 176 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
-/// The name of its only database.
+/// Name of its only database.
 const NAME: &str = "plimsoll";
-/// What a server has before anything is put into it, apart from its log.
+/// Space of an empty server without its log.
 const EMPTY: u64 = 256 << 20;
-/// Lines of a log that are told of a failure.
+/// Maximum number of log lines in a failure.
 const LINES: usize = 4;
 
-/// A running server and its folders. Its fields are dropped in their order.
+/// A running server and its folders. Fields are dropped in declaration order.
 pub(super) struct Server {
     kept: Option<ServerProcess>,
     socket: Folder,
@@ -50,7 +50,7 @@ pub(super) struct Server {
     cgroup: Option<MemoryCgroup>,
 }
 
-/// Words of a log that tell why a server cannot go on, the most telling first.
+/// Log messages that explain an unusable server, most specific first.
 const COMPLAINTS: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got signal"];
 
 impl made::Server for Server {
@@ -86,7 +86,7 @@ impl Drop for Server {
     }
 }
 
-/// Makes a server.
+/// Creates a server.
 pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     let programs = Programs::find()?;
     let options = options(make)?;
@@ -99,7 +99,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     Ok(Made::with(about, Box::new(database), Box::new(server)))
 }
 
-/// Installs its own tables, and starts it.
+/// Installs the system tables, and starts the server.
 fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server, Failure> {
     let name = programs.name();
     let data = Folder::new(&make.folder, &format!("plimsoll-{name}"))?;
@@ -113,9 +113,9 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
 
     let log = data.path().join("install.log");
     let mut install = programs.install(&user);
-    // What is installed has to be whole: a log that was not written back leaves files that no server starts with.
+    // The installation must be flushed: a server does not start from files whose log was not written back.
     let of_files = |option: &&String| option.starts_with("--innodb") && !option.contains("fast-shutdown");
-    // Every server clears the folder for temporary files when it starts: one that others use, too, would be cleared under them.
+    // A server deletes files in its temporary folder when it starts, so that the folder must not be shared.
     install.env("TMPDIR", data.path()).arg(&datadir).args(options.iter().filter(of_files));
     quiet(&mut install, &log, data.path())?;
     let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
@@ -140,7 +140,7 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     Ok(Server { kept: Some(kept), socket, data, cgroup })
 }
 
-/// Waits until it lets somebody in.
+/// Waits until the server accepts connections.
 fn wait(server: &Server) -> Result<Conn, Failure> {
     let until = Instant::now() + STARTING;
     let place = server.place(None);
@@ -161,7 +161,7 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
     }
 }
 
-/// What it prints goes to a file; it starts where its user may be.
+/// Redirects output to the log, and sets a working directory that the user can access.
 fn quiet(command: &mut Command, log: &Path, folder: &Path) -> Result<(), Failure> {
     let open = || File::options().create(true).append(true).open(log);
     let failed = |error| Failure::new(Kind::Statement, format!("{}: {error}", log.display()));
@@ -180,7 +180,8 @@ fn fallen(what: &str, log: &str) -> Failure {
     Failure::new(kind, format!("{what}: {log}: check folder, cache and settings"))
 }
 
-/// What a log calls errors, the first of them first: what follows from them is told at length. Its last lines if it has none.
+/// Error lines of a log, first error first, because consequences follow at length. The last lines if there are no
+/// errors.
 fn complaints(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -189,17 +190,17 @@ fn complaints(log: &Path) -> String {
     if errors.is_empty() { last_words(log, LINES) } else { errors.join("; ") }
 }
 
-/// Bytes of the log: as large as the cache, so that what is dirty in it may stay so, within reason.
+/// Size of the redo log: as large as the cache, so that dirty pages may stay in it, within limits.
 fn log_bytes(make: &Make) -> u64 {
     make.cache.get().clamp(96 << 20, 4 << 30)
 }
 
-/// What it is started with. `loose` marks what only one of the two systems, or only some versions, know.
+/// Server options. The prefix `loose` marks options that only some systems or versions have.
 fn options(make: &Make) -> Result<Vec<String>, Failure> {
     let flushes: &[&str] = match make.flushes {
         Flushes::Honoured => &["--innodb-flush-method=O_DIRECT", "--innodb-flush-log-at-trx-commit=1"],
-        // Reads still pass the page cache by, so that only flushes make the difference. What commits leave in the log buffer is
-        // written when it is full or a checkpoint needs it, and by the clock as rarely as can be set.
+        // Reads still bypass the page cache, so that flushes are the only difference. The log buffer is written when it
+        // is full, when a checkpoint needs it, and at the longest interval that can be set.
         Flushes::Ignored => &[
             "--innodb-flush-method=O_DIRECT_NO_FSYNC",
             "--innodb-flush-log-at-trx-commit=0",
@@ -217,17 +218,17 @@ fn options(make: &Make) -> Result<Vec<String>, Failure> {
         "--innodb-adaptive-hash-index=0",
         "--innodb-buffer-pool-dump-at-shutdown=0",
         "--innodb-buffer-pool-load-at-startup=0",
-        // A page is read when it is asked for, and by itself.
+        // Pages are read only on demand, one by one.
         "--innodb-read-ahead-threshold=0",
         "--innodb-random-read-ahead=0",
         "--innodb-flush-neighbors=0",
-        // The defaults are those of one rotating disk.
+        // The defaults are for a single rotating disk.
         "--innodb-io-capacity=2000",
         "--innodb-io-capacity-max=20000",
-        // What is dirty is thrown away with the rest.
+        // Dirty pages are discarded with the data.
         "--innodb-fast-shutdown=2",
         "--innodb-monitor-enable=trx_rw_commits,trx_ro_commits,trx_nl_ro_commits",
-        // Times of calls for InnoDB's files, and nothing else.
+        // Only times of file calls of InnoDB are measured.
         "--performance-schema=1",
         "--performance-schema-instrument=%=off",
         "--performance-schema-instrument=wait/io/file/innodb/%=on",
@@ -251,7 +252,7 @@ fn options(make: &Make) -> Result<Vec<String>, Failure> {
     Ok(options)
 }
 
-/// A setting of the user's. Where the server is, and as whom it runs, is not theirs to set.
+/// A setting of the user. Paths and the user of the server cannot be overridden.
 fn setting(name: &str, value: &str) -> Result<String, Failure> {
     const OURS: [&str; 6] = ["datadir", "socket", "pid-file", "user", "tmpdir", "defaults-file"];
     let dashed = name.replace('_', "-");

@@ -1,4 +1,4 @@
-//! A connection: statements, their rows and their digests, and what cancels them.
+//! A session: statements, rows, digests, and cancellation.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Kind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
-/// A connection and the statements that were prepared on it.
+/// A connection and its prepared statements.
 pub(super) struct MysqlSession {
     conn: Conn,
     place: Arc<Place>,
@@ -76,7 +76,7 @@ impl Session for MysqlSession {
     }
 }
 
-/// Ends a connection's statement, over another connection.
+/// Cancels the statement of a connection, over another connection.
 struct Kill {
     place: Arc<Place>,
     connection: u32,
@@ -84,7 +84,7 @@ struct Kill {
 
 impl Cancel for Kill {
     fn cancel(&self) {
-        // A session that has ended needs no end.
+        // The session may have ended.
         if let Ok(mut conn) = self.place.open() {
             let _ = conn.query_drop(format!("KILL QUERY {}", self.connection));
         }
@@ -97,14 +97,14 @@ fn asked(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<Answ
     answer.map_err(|error| failure(&error))
 }
 
-/// Runs statements without parameters, and gives the rows of the last that had any.
+/// Runs statements without parameters, and returns the rows of the last result set.
 pub(super) fn rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     asked(conn, sql, Some(&mut rows))?;
     Ok(rows)
 }
 
-/// Takes all results of a statement; of the last that has rows, the rows.
+/// Consumes all results of a statement, and keeps the rows of the last result set.
 fn taken<P: Protocol>(
     mut result: QueryResult<'_, '_, '_, P>,
     mut rows: Option<&mut Vec<Row>>,

@@ -1,7 +1,7 @@
-//! Values as the protocol has them, and as this crate has them.
+//! Conversion of values between the protocol and this crate.
 //!
-//! The text protocol sends all values as text, the binary one most as numbers: by the type of their column both become the
-//! same value. Decimals and dates are text.
+//! The text protocol sends all values as text, the binary protocol most as numbers. The type of the column makes both
+//! equal. Decimals and dates are text.
 
 use mysql::consts::ColumnType;
 use mysql::{Column, Params};
@@ -9,10 +9,10 @@ use mysql::{Column, Params};
 use crate::digest::RowDigest;
 use crate::value::Value;
 
-/// The character set of bytes that are no text.
+/// Character set number of binary strings.
 const BINARY: u16 = 63;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Integer,
@@ -21,9 +21,9 @@ pub(super) enum Holds {
     Text,
     Bytes,
     Date,
-    /// With so many digits after the second.
+    /// Date and time, with this many fractional digits.
     Moment(usize),
-    /// With so many digits after the second.
+    /// Time, with this many fractional digits.
     Time(usize),
 }
 
@@ -52,13 +52,13 @@ impl Holds {
         }
     }
 
-    /// The value of a column.
+    /// Converts a value of the column.
     pub(super) fn value(self, value: mysql::Value) -> Value {
         match value {
             mysql::Value::NULL => Value::Null,
             mysql::Value::Int(value) => Value::Int(value),
             mysql::Value::UInt(value) => unsigned(value),
-            // By way of its text: 0.1 of 32 bits is 0.1 then, as it is in the text protocol.
+            // Through text: a 32-bit 0.1 becomes 0.1, as in the text protocol.
             mysql::Value::Float(value) => Value::Float(value.to_string().parse().unwrap_or(f64::from(value))),
             mysql::Value::Double(value) => Value::Float(value),
             mysql::Value::Date(year, month, day, hour, minute, second, micros) => {
@@ -100,12 +100,12 @@ impl Holds {
     }
 }
 
-/// What is too large for an integer stays exact as text.
+/// Values beyond `i64` stay exact as text.
 fn unsigned(value: u64) -> Value {
     i64::try_from(value).map_or_else(|_| Value::Text(value.to_string()), Value::Int)
 }
 
-/// The digits after the second; what a value has without its column saying so is kept too.
+/// Fractional digits of a second. Digits beyond the column's declaration are kept.
 fn fraction(micros: u32, digits: usize) -> String {
     let digits = match digits {
         1..=6 => digits,

@@ -1,10 +1,10 @@
-//! What went wrong, from PostgreSQL's codes and from the operating system's.
+//! Failures from PostgreSQL's and the system's error codes.
 
 use std::io;
 
 use crate::failure::{Failure, Kind};
 
-/// What the server says with an error.
+/// Error message of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     pub(super) code: String,
@@ -14,7 +14,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Reads the fields of an error: a letter and a text each, ended by a zero.
+    /// Parses the fields of an error: a letter and a NUL-terminated text each.
     pub(super) fn read(body: &[u8]) -> Self {
         let mut said = Self::default();
         let fields = body.split(|byte| *byte == 0).filter_map(|field| field.split_first());
@@ -31,7 +31,7 @@ impl Said {
         said
     }
 
-    /// What it means for a session that is connected.
+    /// Failure of a connected session.
     pub(super) fn failure(&self) -> Failure {
         let mut line = format!("PostgreSQL says {} ({})", self.message, self.code);
         let (kind, remedy) = meaning(&self.code);
@@ -44,7 +44,7 @@ impl Said {
         Failure::new(kind, line)
     }
 
-    /// What it means for one that wanted to connect.
+    /// Failure of a connection attempt.
     pub(super) fn refusal(&self) -> Failure {
         let remedy = match self.code.as_str() {
             "57P03" => {
@@ -52,7 +52,7 @@ impl Said {
                 return Failure::new(Kind::Unreachable, line);
             }
             "28P01" => "set PGPASSWORD, or put the right password into the URL",
-            // The server names what the connection was, and the rule that is missing may be one with TLS.
+            // The message describes the connection; the missing rule may be a rule with TLS.
             "28000" if self.message.contains("no encryption") || self.message.contains("SSL off") => {
                 "plimsoll speaks no TLS with PostgreSQL: allow a `host` line in pg_hba.conf, or use a Unix socket or an SSH tunnel"
             }
@@ -64,7 +64,7 @@ impl Said {
     }
 }
 
-/// The kind of an error, and what to do about it where that is known.
+/// Kind of an error, and its remedy if known.
 fn meaning(code: &str) -> (Kind, Option<&'static str>) {
     match code {
         "25006" => (Kind::ReadOnly, None),
@@ -83,7 +83,7 @@ fn meaning(code: &str) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// A connection that broke while it was used.
+/// A broken connection.
 pub(super) fn lost(error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
@@ -92,7 +92,7 @@ pub(super) fn lost(error: &io::Error) -> Failure {
     Failure::new(Kind::Lost, format!("the connection to PostgreSQL was lost: {why}: the server's log says more"))
 }
 
-/// A server that does not answer.
+/// An unreachable server.
 pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -108,7 +108,7 @@ pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     )
 }
 
-/// Bytes that are not of the protocol.
+/// Protocol violation.
 pub(super) fn garbled(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{what}: what answers there is no PostgreSQL"))
 }

@@ -1,8 +1,7 @@
-//! One connection: messages out and in, and how it begins (PostgreSQL's protocol 3.0).
+//! A connection: framing of messages, and startup (PostgreSQL protocol 3.0).
 //!
-//! Blocking, with one call to the kernel for what is asked and one for what is answered: this is a load generator, and an
-//! event loop between it and the server would only take time from both. Messages are written by `postgres-protocol`, which
-//! also knows how passwords are proved.
+//! Blocking, with a single system call for a request and a single one for its reply: an event loop in a load generator
+//! would only add latency. `postgres-protocol` encodes the messages and implements authentication.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -17,11 +16,11 @@ use super::place::{Host, Place};
 use super::sqlstate::{Said, garbled, lost, unreachable};
 use crate::failure::{Failure, Kind};
 
-/// How long a server may take to be reached, and to let one in.
+/// Timeout of connection and authentication.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes that are asked of the kernel at once.
+/// Size of a read.
 const CHUNK: usize = 32 << 10;
-/// No message is longer: PostgreSQL's values end at a gigabyte.
+/// Maximum length of a message: values are limited to 1 GiB.
 const MAX_MESSAGE_BYTES: usize = (1 << 30) + (1 << 20);
 
 enum Stream {
@@ -32,20 +31,20 @@ enum Stream {
 /// A connection.
 pub(super) struct Wire {
     stream: Stream,
-    /// What is to be sent.
+    /// Pending output.
     pub(super) out: BytesMut,
-    /// What came; from `start` to `end` it has not been looked at.
+    /// Received bytes; `start..end` is unread.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// The server's number of this session, and the secret that cancels it.
+    /// Backend PID, and the secret key for cancellation.
     pub(super) key: (i32, i32),
-    /// What the server calls its version.
+    /// Version as reported by the server.
     pub(super) version: String,
 }
 
 impl Wire {
-    /// Connects and is let in.
+    /// Connects and authenticates.
     pub(super) fn open(place: &Place) -> Result<Self, Failure> {
         let stream = Stream::open(place).map_err(|error| unreachable(&place.shown(), &error))?;
         let mut wire = Self {
@@ -62,17 +61,17 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Ends the statement of a session, from outside.
+    /// Cancels the statement of a session through a new connection.
     pub(super) fn cancel(place: &Place, key: (i32, i32)) -> io::Result<()> {
         let mut stream = Stream::open(place)?;
         let mut out = BytesMut::new();
         frontend::cancel_request(key.0, key.1, &mut out);
         stream.write(&out)?;
-        // The server closes the connection when it has passed the signal on.
+        // The server closes the connection after it has sent the signal.
         stream.read(&mut [0; 1]).map(drop)
     }
 
-    /// True for a connection that stays on this host.
+    /// True for a connection within this host.
     pub(super) fn is_local(&self) -> bool {
         match &self.stream {
             Stream::Socket(_) => true,
@@ -86,7 +85,7 @@ impl Wire {
             ("database", place.database.as_str()),
             ("application_name", "plimsoll"),
             ("client_encoding", "UTF8"),
-            // Texts of values are the same whatever the server is set to.
+            // Text formats independent of the server's settings.
             ("DateStyle", "ISO, MDY"),
             ("extra_float_digits", "1"),
         ];
@@ -116,13 +115,13 @@ impl Wire {
                     }
                 }
                 b'Z' => return Ok(()),
-                // Notices, and what a newer protocol would negotiate.
+                // Notices, and protocol negotiation.
                 _ => {}
             }
         }
     }
 
-    /// Answers a question for a password.
+    /// Answers an authentication request.
     fn prove(&mut self, place: &Place, body: &[u8]) -> Result<(), Failure> {
         let broken = |error: io::Error| unreachable(&place.shown(), &error);
         let (kind, rest) = body.split_first_chunk::<4>().ok_or_else(|| broken(garbled("a question is too short")))?;
@@ -153,7 +152,7 @@ impl Wire {
         self.send().map_err(broken)
     }
 
-    /// SCRAM-SHA-256 (RFC 7677), which does not tell the server the password.
+    /// SCRAM-SHA-256 (RFC 7677), which does not reveal the password to the server.
     fn scram(&mut self, password: &str) -> Result<(), Failure> {
         let refused = |_| {
             let line = "PostgreSQL did not prove that it knows the password either: is it the right server?";
@@ -169,7 +168,7 @@ impl Wire {
         scram.finish(&self.proof(12)?).map_err(refused)
     }
 
-    /// The next part of a proof.
+    /// Next SASL message.
     fn proof(&mut self, wanted: i32) -> Result<Vec<u8>, Failure> {
         let (tag, body) = self.next().map_err(|error| lost(&error))?;
         match (tag, body.split_first_chunk::<4>()) {
@@ -179,14 +178,14 @@ impl Wire {
         }
     }
 
-    /// Sends what was written to `out`.
+    /// Sends the pending output.
     pub(super) fn send(&mut self) -> io::Result<()> {
         let sent = self.stream.write(&self.out);
         self.out.clear();
         sent
     }
 
-    /// The next message: its letter and what is in it.
+    /// Next message: type and body.
     pub(super) fn next(&mut self) -> io::Result<(u8, &[u8])> {
         let length = loop {
             let here = &self.buffer[self.start..self.end];
@@ -207,7 +206,7 @@ impl Wire {
         Ok((self.buffer[begin], &self.buffer[begin + 5..begin + length]))
     }
 
-    /// Reads what there is, with room for `wanted` bytes from `start`.
+    /// Reads available bytes, with room for `wanted` bytes from `start`.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         if self.buffer.len() - self.start < wanted.max(CHUNK / 2) {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -230,7 +229,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         frontend::terminate(&mut self.out);
-        // One that is lost already needs no farewell.
+        // The connection may be lost already.
         let _ = self.send();
     }
 }
@@ -260,7 +259,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// How long one call may wait.
+    /// Timeout of a single call.
     fn set_timeout(&self, set_timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Socket(stream) => stream.set_read_timeout(set_timeout),

@@ -1,7 +1,7 @@
-//! Looks on at SQLite's sessions: the accounts that they keep, and what Linux counted of this process.
+//! Observer of SQLite's sessions: their time accounts, and Linux's I/O counters of this process.
 //!
-//! SQLite shows what its caches found through an interface that only unsafe code reaches, so hits are not known; what it
-//! asked the operating system for is known by the bytes that this process read and wrote, in blocks.
+//! SQLite exposes cache statistics only through an unsafe interface, so that hits are unknown. Its requests to the
+//! operating system are derived from the bytes read and written by this process, in blocks.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::stopwatch::{figure, tells_queues};
 use crate::failure::Failure;
 use crate::target::Observer;
 
-/// Bytes that SQLite puts before each page in its log.
+/// Bytes of a frame header in the log.
 const FRAME_HEAD: u64 = 24;
 
-/// The observer.
+/// An observer.
 pub(super) struct SqliteObserver {
     ledger: Arc<Ledger>,
     block: u64,
@@ -24,7 +24,7 @@ pub(super) struct SqliteObserver {
     durable: bool,
 }
 
-/// What Linux counted of this process.
+/// I/O counters of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ProcessIo {
     read: u64,
@@ -47,7 +47,7 @@ impl Observer for SqliteObserver {
         Ok(DatabaseCounters {
             reads: io.map(|io| io.read / self.block),
             read_time: Some(self.ledger.spent(Spent::Reading)),
-            // What was written to other journals than the log cannot be told from the data.
+            // Writes to other journals are indistinguishable from data.
             writes: io.zip(log).map(|(io, log)| io.written.saturating_sub(log) / self.block),
             log_bytes: log,
             log_flushes: flushes.then(|| self.ledger.commits()),
@@ -64,7 +64,7 @@ impl Observer for SqliteObserver {
     }
 
     fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
-        // Where waiting for a processor cannot be told from waiting for storage, nothing is better than something wrong.
+        // Absent if waiting for a processor cannot be separated from waiting for storage.
         tells_queues().then(|| {
             use Spent::{Committing, Internal, Locked, Processor, Reading, Writing};
             [Processor, Reading, Writing, Committing, Locked, Internal]
@@ -74,7 +74,7 @@ impl Observer for SqliteObserver {
     }
 }
 
-/// The lines of `/proc/self/io`.
+/// Lines of `/proc/self/io`.
 fn process_io(text: &str) -> Option<ProcessIo> {
     let figure = |name| figure(text, name);
     Some(ProcessIo { read: figure("rchar:")?, written: figure("wchar:")?, fetched: figure("read_bytes:")? })

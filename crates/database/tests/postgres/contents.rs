@@ -1,4 +1,4 @@
-//! What is in a database, and its end.
+//! Listing and dropping the contents of a database.
 
 use super::Server;
 
@@ -29,7 +29,7 @@ fn contents_are_named_and_dropped() {
     database.destroy_contents(None).unwrap();
     let mut session = server.session();
     session.run(THINGS).unwrap();
-    // An extension belongs to the server's owner, wherever it is; a test's own is the only one that is always there.
+    // Extensions belong to the owner of the server; only a created server has a suitable owner for certain.
     let extension =
         session.run("CREATE SCHEMA kept; CREATE EXTENSION pgcrypto SCHEMA kept; CREATE TABLE kept.d (n int)");
     let mut wanted = vec![

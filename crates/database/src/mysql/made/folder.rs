@@ -1,4 +1,4 @@
-//! A directory of a made server's own, and whether its user and its data fit there.
+//! Private directory of a created server, with checks of access and space.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
@@ -13,25 +13,25 @@ use crate::failure::{Failure, Kind};
 use crate::leftovers;
 use crate::server_process::User;
 
-/// The longest path of a Unix socket, less the socket's own name and the number of this process.
+/// Maximum length of a Unix socket path (107), less the names of the folder and the socket.
 const SHORT: usize = 107 - 40;
-/// Servers that one process makes side by side.
+/// Maximum number of servers of a process.
 const MANY: u32 = 1000;
 
-/// A directory that only its user may enter. It and all in it are removed when this is dropped.
+/// A directory accessible only to its user. Removed with its contents on drop.
 pub(super) struct Folder {
     path: PathBuf,
-    /// It stays.
+    /// Not removed on drop.
     is_kept: AtomicBool,
 }
 
 impl Folder {
-    /// Makes one in `parent`, with the number of this process in its name.
+    /// Creates a directory in `parent`, with the PID in its name.
     pub(super) fn new(parent: &Path, name: &str) -> Result<Self, Failure> {
         let process = std::process::id();
         let later = (2..MANY).map(|number| format!("{name}-{process}-{number}"));
         for name in std::iter::once(format!("{name}-{process}")).chain(later) {
-            // A server changes to its directory, so the path has to hold from there too.
+            // Absolute, because a server changes its working directory.
             let path = std::path::absolute(parent).map_err(|error| unmade(parent, &error))?.join(name);
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
@@ -49,12 +49,13 @@ impl Folder {
         &self.path
     }
 
-    /// Leaves it there when this is dropped.
+    /// Keeps the directory on drop.
     pub(super) fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Gives it to that user; says who runs the server: where there is no such user, this one.
+    /// Changes the owner to `user`, and returns the user to run the server as: the present user if `user` does not
+    /// exist.
     pub(super) fn give_to(&self, user: User) -> Result<User, Failure> {
         match user.own(&self.path) {
             Ok(()) => Ok(user),
@@ -63,7 +64,7 @@ impl Folder {
         }
     }
 
-    /// Refuses a place that the user cannot reach.
+    /// Refuses a place that the user cannot access.
     pub(super) fn check_entry(&self, user: &User) -> Result<(), Failure> {
         let User::Other(name) = user else { return Ok(()) };
         let mut test = user.command(Path::new("test"), "KILL", None);
@@ -86,7 +87,7 @@ impl Folder {
         Err(Failure::new(Kind::Refused, format!("{what}: let others pass the directories above it (chmod o+x)")))
     }
 
-    /// Refuses a place with less space than that.
+    /// Refuses a place with less free space than `needed`.
     pub(super) fn check_space(&self, needed: u64) -> Result<(), Failure> {
         let Ok(space) = rustix::fs::statvfs(&self.path) else { return Ok(()) };
         let free = space.f_bavail.saturating_mul(space.f_frsize);
@@ -108,7 +109,7 @@ impl Drop for Folder {
     }
 }
 
-/// Where sockets can be: the directory for temporary files, if its path is short enough.
+/// Parent of socket directories: the directory for temporary files, if its path is short enough.
 pub(super) fn short_place() -> PathBuf {
     let usual = std::env::temp_dir();
     if usual.as_os_str().len() <= SHORT { usual } else { "/tmp".into() }
