@@ -195,8 +195,8 @@ impl Database for Sqlite {
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         let mut session = self.session()?;
-        // Must be outside a transaction, where the pragma has no effect. Disabled, because other tables may refer to a
-        // table that is dropped first.
+        // Before the transaction: inside, the pragma has no effect. Disabled, because other tables may refer to a table
+        // that is dropped first.
         session.run("PRAGMA foreign_keys=OFF")?;
         session.begin()?;
         let wanted = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));

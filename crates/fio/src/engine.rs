@@ -1,29 +1,29 @@
 //! fio's engines: those with a counterpart, and those without, with the reason.
 
-/// An engine that has a counterpart.
+/// A supported engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// `io_uring`.
     IoUring,
-    /// `libaio`: many in flight; the ring stands for it.
+    /// `libaio`: asynchronous, executed with io_uring.
     Libaio,
     /// `posixaio`: likewise.
     Posixaio,
     /// `windowsaio`: likewise.
     Windowsaio,
-    /// `sync`: `lseek` and `read`, one at a time.
+    /// `sync`: `lseek` and `read`, depth 1.
     Sync,
-    /// `psync`: `pread` and `pwrite`, one at a time. The default.
+    /// `psync`: `pread` and `pwrite`, depth 1. The default.
     Psync,
-    /// `vsync`: `readv` and `writev`, one at a time.
+    /// `vsync`: `readv` and `writev`, depth 1.
     Vsync,
-    /// `pvsync`: `preadv` and `pwritev`, one at a time.
+    /// `pvsync`: `preadv` and `pwritev`, depth 1.
     Pvsync,
-    /// `pvsync2`: `preadv2` and `pwritev2`, one at a time.
+    /// `pvsync2`: `preadv2` and `pwritev2`, depth 1.
     Pvsync2,
-    /// `mmap`: copies from and to a mapping, one at a time.
+    /// `mmap`: copies from and to a mapping, depth 1.
     Mmap,
-    /// `null`: everything succeeds at once and nothing is moved.
+    /// `null`: every operation succeeds at once without data transfer.
     Null,
 }
 
@@ -50,7 +50,7 @@ const COMMANDS: &str = "it sends commands past the block layer";
 const NETWORK: &str = "it measures a network, not storage";
 const GRAPHICS: &str = "it moves data to the memory of graphics cards";
 
-/// Engines without a counterpart, and why.
+/// Unsupported engines, with the reason.
 const OUTSIDE: &[(&str, &str)] = &[
     ("cpuio", "it measures processors, not storage"),
     ("net", NETWORK),
@@ -127,7 +127,7 @@ impl Engine {
         ENGINES.iter().find(|(_, engine)| *engine == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether it is synchronous: one operation in flight regardless of `iodepth`.
+    /// Whether it is synchronous: queue depth 1 regardless of `iodepth`.
     pub fn is_synchronous(self) -> bool {
         matches!(self, Sync | Psync | Vsync | Pvsync | Pvsync2 | Mmap)
     }

@@ -1,10 +1,10 @@
-//! What `--cmdhelp` and `--enghelp` tell: options and engines from their tables, with what becomes of each here.
+//! Output of `--cmdhelp` and `--enghelp`: options and engines with their support.
 
 use crate::engine;
 use crate::number::Bare;
 use crate::options::{self, Fate, Form, Known, Spec};
 
-/// What is known of one option, or a line for each of them; `all` is all of them, too.
+/// Description of an option, or a line per option; `all` lists all, too.
 pub fn option_help(name: Option<&str>) -> String {
     let Some(name) = name.filter(|name| *name != "all") else {
         return options::options()
@@ -20,7 +20,7 @@ pub fn option_help(name: Option<&str>) -> String {
     }
 }
 
-/// What becomes of one engine, or a line for each of them.
+/// Support of an engine, or a line per engine.
 pub fn engine_help(name: Option<&str>) -> String {
     let line = |(engine, why): (&str, Option<&str>)| match why {
         None => format!("{engine:<16}runs\n"),

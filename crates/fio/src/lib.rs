@@ -1,6 +1,6 @@
-//! fio's job language and what it prints: jobs in, text out.
+//! fio's job language and output formats: jobs in, text out.
 //!
-//! Runs nothing, opens nothing and reads no clock: files, environment and the facts of a machine come in as arguments.
+//! Pure: files, environment and machine properties are arguments.
 
 mod command;
 mod engine;

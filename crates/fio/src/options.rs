@@ -1,7 +1,7 @@
 //! The options of a job: names, values, defaults and support in plimsoll.
 //!
-//! Names, aliases, ranges and defaults are those that fio 3.33 tells of itself (`--cmdhelp`, and what it lists when an
-//! abbreviation is ambiguous); names that are newer come from its documentation.
+//! Names, aliases, ranges and defaults are from fio 3.33 (`--cmdhelp`, and its list of candidates for an ambiguous
+//! abbreviation); newer names are from its documentation.
 
 mod elsewhere;
 mod files;

@@ -1,7 +1,7 @@
-//! Arguments as fio takes them: one dash or two, `--name=value` or `--name value`, any beginning of a name that is one
-//! name's only, files among them, nothing but files behind `--`.
+//! fio's argument syntax: one or two dashes, `--name=value` or `--name value`, unambiguous prefixes of names, files
+//! among options, and only files after `--`.
 //!
-//! Learned by running fio 3.33, which reads them with `getopt_long_only`. A lone `-` is a job file, standard input.
+//! Observed with fio 3.33, which uses `getopt_long_only`. A lone `-` is a job file on standard input.
 
 use super::flags::{self, FLAGS, Flag, Flags, Takes};
 use crate::fault::{FaultKind, Findings, Place};
@@ -9,10 +9,10 @@ use crate::near;
 use crate::options::{self, Known};
 use crate::parse::{Section, Written};
 
-/// Arguments, told apart.
+/// Classified arguments.
 pub(super) struct Read {
     pub flags: Flags,
-    /// Global options first, in a section of their own.
+    /// Sections, global options first.
     pub sections: Vec<Section>,
     pub files: Vec<(String, Place)>,
 }
@@ -65,7 +65,7 @@ enum Meant {
     Option(String),
 }
 
-/// Flags and options by their whole name, then by a beginning of it.
+/// Looks up flags and options by exact name, then by unambiguous prefix.
 fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Meant> {
     let flag = |name: &str| FLAGS.iter().find(|flag| flag.name == name);
     if let Some(flag) = flag(name) {

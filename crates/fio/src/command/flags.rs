@@ -317,7 +317,7 @@ fn span(text: &str, bare: Bare) -> Result<Span, String> {
     number::span(text, bare).map_err(|Unreadable(words)| words)
 }
 
-/// A time in milliseconds where it has no unit, as of `--eta-interval`.
+/// A time; without a unit in milliseconds, as for `--eta-interval`.
 fn millis(text: &str) -> Result<Span, String> {
     let micros = number::whole(text, Scale::Time(1_000)).map_err(|Unreadable(words)| words)?;
     u64::try_from(micros).map(Span::from_micros).map_err(|_| "no time; write milliseconds, such as 500".to_owned())

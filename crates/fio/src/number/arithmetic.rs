@@ -1,14 +1,14 @@
-//! Sums in parentheses: `(4k+4*512)`, `(60s*2)`.
+//! Expressions in parentheses: `(4k+4*512)`, `(60s*2)`.
 //!
-//! By fio's documentation: `+ - * / %` and `^`, numbers with units, and for times a number without a unit is one of
-//! microseconds, other than outside of parentheses. What is left is cut to a whole number.
+//! From fio's documentation: `+ - * / %` and `^`, numbers with units. Times without a unit are microseconds, unlike
+//! outside of parentheses. The result is truncated to an integer.
 
 use super::{Scale, Unreadable};
 
-/// Parentheses within each other, and signs before a number.
+/// Maximum nesting of parentheses and signs.
 const DEPTH_MAX: u32 = 32;
 
-/// The value of a text that is one parenthesis.
+/// Value of an expression in parentheses.
 pub(super) fn value(text: &str, scale: Scale) -> Result<i128, Unreadable> {
     let scale = match scale {
         Scale::Time(_) => Scale::Time(1),
@@ -20,7 +20,7 @@ pub(super) fn value(text: &str, scale: Scale) -> Result<i128, Unreadable> {
     if !rest.is_empty() {
         return Err(wrong(&format!("{rest:?} after the parentheses")));
     }
-    // 2^100: far from every limit of what is done with it.
+    // 2^100, which exceeds the limits of all options.
     if value.abs() < 1.3e30 { Ok(value.trunc() as i128) } else { Err(wrong("no finite value")) }
 }
 

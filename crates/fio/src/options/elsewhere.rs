@@ -1,8 +1,8 @@
-//! Options of fio that plimsoll does not have: of engines that are out of scope, and of versions after 3.33.
+//! Unsupported options of fio: those of unsupported engines, and of versions after 3.33.
 //!
-//! Only their names are kept, so that "fio has it, plimsoll has not" can be told from a slip of the pen.
+//! Only names are stored, to distinguish unsupported options from misspelt ones.
 
-/// Whose they are, and their names.
+/// Origins, and their option names.
 const OWNERS: &[(&str, &[&str])] = &[
     ("the engine cpuio, which measures processors", &["cpuload", "cpuchunks", "cpumode", "exit_on_io_done"]),
     (
@@ -176,12 +176,12 @@ const OWNERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Whose option a name is, if it is one of fio that the tables do not have.
+/// Origin of an option that fio has but the tables lack.
 pub(super) fn belongs_to(name: &str) -> Option<&'static str> {
     OWNERS.iter().find(|(_, names)| names.contains(&name)).map(|(owner, _)| *owner)
 }
 
-/// All of them.
+/// All names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     OWNERS.iter().flat_map(|(_, names)| names.iter().copied())
 }

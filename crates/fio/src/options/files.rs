@@ -1,4 +1,4 @@
-//! Options of files and of the bytes in buffers.
+//! Options of files and buffer contents.
 
 use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Extent, Flag, Integer, Integers, Pattern, Sizes, Text};

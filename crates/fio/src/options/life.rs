@@ -1,4 +1,4 @@
-//! Options of when jobs begin and end, and of how they stand to each other.
+//! Options of start, end and dependencies of jobs.
 
 use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Flag, Integer, Text, Time, TimeRange};

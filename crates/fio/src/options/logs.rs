@@ -1,4 +1,4 @@
-//! Options of what is kept and shown.
+//! Options of logs and reporting.
 
 use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, Floats, Integer, OptionalText, Text};

@@ -1,4 +1,4 @@
-//! Options of what is asked, where and how large.
+//! Options of operations, offsets and sizes.
 
 use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer, Integers, Ranges, Split, Text};

@@ -1,4 +1,4 @@
-//! Options of the engine, of how many operations are in flight, and of when they come.
+//! Options of engine, queue depth and rate.
 
 use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, Flag, Floats, Integer, Integers, Text, Time, Times};

@@ -1,4 +1,4 @@
-//! Options of verification, and of trims, which come with it.
+//! Options of verification, and of related trims.
 
 use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, Flag, Integer, Pattern, Text};
@@ -9,7 +9,7 @@ const PLACE: &str = "the header of a block stands at its beginning";
 const STATE: &str = "a block says itself which of all writes to its place it is";
 const TRIM: &str = "written blocks are not trimmed before they are verified; write rw=trimwrite";
 
-/// The checksums that fio knows; `meta` and `null` among them.
+/// fio's checksums, including `meta` and `null`.
 const SUMS: &[&str] = &[
     "0",
     "md5",

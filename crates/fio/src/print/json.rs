@@ -9,16 +9,16 @@ use super::result::{DiskCounts, DiskUse, Idleness, JobReport, Lane, Report, Unif
 use super::{shares, steady};
 use writer::Writer;
 
-/// How much JSON tells of latencies.
+/// Detail of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Percentiles.
     Percentiles,
-    /// All buckets too (`json+`).
+    /// Percentiles and all buckets (`json+`).
     Buckets,
 }
 
-/// The report as one JSON document.
+/// The report as a JSON document.
 pub fn json(report: &Report, detail: Detail) -> String {
     let sums = group::sums(&report.jobs);
     Writer::document(|out| {
@@ -103,7 +103,7 @@ fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, deta
     });
 }
 
-/// One kind of latency; with a list of percents, its percentiles and buckets too.
+/// A kind of latency; with a list of percentages also its percentiles and buckets.
 fn latency_object(name: &str, latency: &Latency, list: Option<&[f64]>, detail: Detail, out: &mut Writer) {
     let found = latency.moments();
     out.object(name, |out| {
@@ -156,7 +156,7 @@ fn counts(job: &JobReport, out: &mut Writer) {
 fn target(job: &JobReport, out: &mut Writer) {
     let target = &job.target;
     out.whole("latency_depth", u64::from(target.depth));
-    // fio names the unit since 3.41, and keeps the old names beside.
+    // The unit is part of the name since 3.41; the old names remain.
     out.whole("latency_target", target.latency_ns);
     out.whole("latency_target_ns", target.latency_ns);
     out.real("latency_percentile", target.percentile);

@@ -1,17 +1,17 @@
-//! Block sizes with their shares: `4k/50:8k/50`.
+//! Block sizes with percentages: `4k/50:8k/50`.
 
 use plimsoll_units::Bytes;
 
 use crate::number::{Base, Unreadable};
 
-/// As many as fio takes.
+/// fio's maximum.
 const SIZES_MAX: usize = 64;
 
-/// Sizes and hundredths, in the order given, together 100.
+/// Sizes and percentages in the given order, 100 in total.
 ///
-/// Learned by running fio 3.33. A size without a share, or with a share of 0, gets an equal part of what is left. Shares
-/// are taken in their order until 100 are given away, and the last size gets the rest: `4k/60:8k/60` is 60 and 40,
-/// `4k/10:8k/10` is 10 and 90. A size that gets nothing is left out.
+/// Observed with fio 3.33. Sizes without a percentage, or with 0, share the rest equally. Percentages are assigned in
+/// order up to a total of 100, and the last size gets the rest: `4k/60:8k/60` is 60 and 40, `4k/10:8k/10` is 10 and 90.
+/// Sizes with no percentage left are dropped.
 pub(super) fn read(text: &str, base: Base) -> Result<Vec<(Bytes, u32)>, Unreadable> {
     let parts: Vec<&str> = text.split(':').take_while(|part| !part.is_empty()).collect();
     if parts.is_empty() || parts.len() > SIZES_MAX {

@@ -5,7 +5,7 @@ use plimsoll_units::Span;
 
 use super::{line, words};
 
-/// Jobs as `name: options`, with a bar between them.
+/// Jobs as `name: options`, separated by bars.
 fn shown(arguments: &str) -> String {
     match line(arguments) {
         Ok(command) => {

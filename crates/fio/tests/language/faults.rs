@@ -1,4 +1,4 @@
-//! What is refused, where, and in which words.
+//! Faults with place and message.
 
 use plimsoll_fio::FaultKind;
 

@@ -1,16 +1,16 @@
-//! What options mean: values as a job holds them.
+//! Options resolved to the values of a job.
 
 use plimsoll_fio::{Extent, FileOrder, Job, Order, groups};
 use plimsoll_units::{Bytes, Span};
 
 use super::{file, lenient, line, words};
 
-/// The jobs of a file.
+/// Parses the jobs of a file.
 fn jobs(text: &str) -> Vec<Job> {
     file(text).unwrap_or_else(|faults| panic!("{text}: {:#?}", words(&faults))).jobs
 }
 
-/// The job that has these options.
+/// A job with these options.
 fn job(options: &str) -> Job {
     jobs(&format!("[a]\n{}\n", options.replace(' ', "\n"))).remove(0)
 }

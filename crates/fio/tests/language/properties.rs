@@ -1,11 +1,11 @@
-//! Whatever comes in ends in jobs or in faults.
+//! Arbitrary input results in jobs or faults.
 
 use plimsoll_fio::{Fate, groups, options};
 use proptest::prelude::*;
 
 use super::{file, lenient, line};
 
-/// Names and pieces of values, so that a good part of what is drawn is nearly right.
+/// Names and fragments of values, so that many inputs are nearly valid.
 fn name() -> impl Strategy<Value = String> {
     let names: Vec<String> = options().map(|spec| spec.name.to_owned()).collect();
     prop_oneof![8 => prop::sample::select(names), 1 => "[a-z_]{1,12}"]

@@ -1,4 +1,4 @@
-//! `--showcmd`: what is known of it, and, where fio is installed, what it says itself.
+//! `--showcmd`: known lines, and comparison with an installed fio.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::file;
 
-/// Job files, and what is shown of them.
+/// Job files, and their lines.
 const SHOWN: &[(&str, &str)] = &[
     ("[a]\nsize=1m\n", "fio --name=a --size=1m \n"),
     (

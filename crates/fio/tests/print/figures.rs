@@ -1,5 +1,4 @@
-//! Lines that fio 3.42 printed, from the figures that it printed them of: what does not need fio to be installed, and
-//! what seldom happens.
+//! Lines printed by fio 3.42 from known figures: tests without an installed fio, and rare cases.
 
 use plimsoll_fio::print::{
     Depths, Detail, DiskCounts, DiskUse, Errors, Failure, Form, Idleness, JobReport, Kilo, Lane, Latency,
@@ -17,7 +16,7 @@ fn bins(latencies_ns: &[u64]) -> Bins {
     recorder.take()
 }
 
-/// A latency of so many, of which no bins are known.
+/// Latencies without bins.
 fn moments(count: u64, (min_ns, max_ns): (u64, u64), (mean_ns, deviation_ns): (f64, f64)) -> Latency {
     let exact = Some(Moments { min_ns, max_ns, mean_ns, deviation_ns });
     Latency { bins: Bins { count, ..Bins::default() }, exact }
@@ -39,7 +38,7 @@ fn report(job: JobReport) -> Report {
     }
 }
 
-/// One read of 4 KiB from nothing.
+/// A read of 4 KiB with zero latency.
 fn single() -> JobReport {
     let read = Lane {
         bytes: 4_096,
@@ -105,7 +104,7 @@ fn terse_lines_are_those_of_fio() {
     assert_eq!(TerseVersion::of(6), None);
 }
 
-/// The line of normal text that begins so.
+/// The line of normal text with this beginning.
 fn line(job: JobReport, begin: &str) -> String {
     let text = normal(&report(job));
     let found = text.lines().find(|line| line.starts_with(begin));
@@ -147,7 +146,7 @@ fn a_steady_state_is_told() {
         latency_ns: Vec::new(),
     };
     let of = |steady: SteadyState| JobReport { steady: Some(steady), ..single() };
-    // fio says 68.5MB/s, which is neither 70,158,336 bytes nor 66.9 MiB.
+    // fio prints 68.5MB/s, which is neither 70,158,336 bytes nor 66.9 MiB.
     let expected = "  steadystate  : attained=yes, bw=66.9MiB/s (70.2MB/s), iops=17.1k, iops mean dev=4.679%";
     assert_eq!(line(of(steady.clone()), "  steady"), expected);
     let slope =
@@ -168,7 +167,7 @@ fn a_steady_state_is_told() {
 
 #[test]
 fn disks_and_processors_are_told() {
-    // A RAID of two disks, as fio 3.36 told it.
+    // A RAID of two disks, as printed by fio 3.36.
     let raid = DiskUse {
         name: "md127".to_owned(),
         own: DiskCounts {
@@ -225,7 +224,7 @@ fn directions_are_told_as_one_beside_each_for_itself() {
     };
     job.read.bandwidth = Samples { least: 23_952, most: 25_205, mean: 24_578.5, deviation: 886.005, count: 2 };
     job.write.bandwidth = Samples { least: 23_440, most: 25_029, mean: 24_234.5, deviation: 1_123.593, count: 2 };
-    // fio 3.42 leaves the unit out: BW=47.7Mi (50.0M).
+    // fio 3.42 omits the unit: BW=47.7Mi (50.0M).
     assert_eq!(line(job.clone(), "  mixed"), "  mixed: IOPS=12.2k, BW=47.7MiB/s (50.0MB/s)(47.7MiB/1001msec)");
     let text = normal(&report(job.clone()));
     let completion = "    clat (nsec): min=90, max=5320.9k, avg=65819.1";
@@ -268,7 +267,7 @@ fn bins_alone_tell_what_they_can() {
     let text = normal(&report(job));
     assert!(text.contains("    clat (usec): min=100, max=299, avg=199.90, stdev=57.7"), "{text}");
     assert!(text.contains(" 50.00th=[  200], 60.00th=[  221]"), "{text}");
-    // Of 100.0 to 299.8 us, those below 250 us; where the limit cuts a bin, its middle decides.
+    // Latencies from 100.0 to 299.8 us: those below 250 us; a bin cut by the limit counts by its middle.
     let share = line_share(&text);
     assert!((share - 75.0).abs() < 1.0, "{share}: {text}");
     let mut counts = LatencyCounts::default();
@@ -276,7 +275,7 @@ fn bins_alone_tell_what_they_can() {
     assert_eq!(counts.us.iter().sum::<u64>(), 1_000);
 }
 
-/// The percent at 250 us.
+/// Percentage at 250 us.
 fn line_share(text: &str) -> f64 {
     let line = text.lines().find(|line| line.starts_with("  lat (usec)   : ")).unwrap();
     line.split("250=").nth(1).unwrap().split('%').next().unwrap().parse().unwrap()

@@ -1,4 +1,4 @@
-//! What holds for all reports, whatever their figures are.
+//! Properties of all reports.
 
 use plimsoll_fio::print::{
     Detail, Direction, Form, HistogramLog, JobReport, Lane, Log, LogColumns, LogSample, LogWriter, Report, Samples,
@@ -86,7 +86,7 @@ proptest! {
     fn terse_lines_have_as_many_fields_whatever_was_done(job in job()) {
         let job = JobReport { name: "j".to_owned(), description: None, unified: Unified::Apart, ..job };
         let report = Report { jobs: vec![job], ..Report::default() };
-        // As many as fio's lines have.
+        // Number of fields in fio's lines.
         for (version, fields) in [(TerseVersion::V3, 121), (TerseVersion::V5, 180)] {
             let line = terse(&report, version);
             prop_assert_eq!((line.lines().count(), line.matches(';').count() + 1), (1, fields), "{}", line);
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(counted, gaps_us.len() as u64);
         let [rates, latencies] = logs.map(|log| rows(log.finish(end).unwrap()));
         prop_assert_eq!(latencies.len(), histograms.len());
-        // Of half a window a rate is twice what was counted, and rounded.
+        // The rate of half a window is twice its count, rounded.
         let counts = histograms.iter().map(|row| row[3..].iter().sum::<u64>());
         let most = 2.0 * 1_000.0 / window_ms as f64;
         prop_assert!(rates.iter().zip(counts).all(|(rate, count)| rate[1] as f64 <= count as f64 * most + 1.0), "{:?}", rates);
