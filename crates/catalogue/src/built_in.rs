@@ -1,6 +1,6 @@
-//! The product files that come with the program. The one list of them; a test compares it with the folder.
+//! Embedded product files. A test compares the list with the folder.
 
-/// Path below the project, and text.
+/// Path relative to the project, and content.
 macro_rules! file {
     ($path:literal) => {
         ($path, include_str!(concat!("../../../", $path)))
@@ -62,10 +62,10 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/sakura/server.toml"),
 ];
 
-/// Tables that lie beside them.
+/// Tables referenced by product files.
 pub(crate) const TABLES: &[(&str, &str)] = &[file!("catalogue/aws/instances.csv")];
 
-/// The text of the table `csv` in the folder of `file`.
+/// Content of the table `csv` in the folder of `file`.
 pub(crate) fn beside(file: &str, csv: &str) -> Option<String> {
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let path = format!("{folder}/{csv}");
