@@ -1,7 +1,7 @@
 //! fio's output formats: normal text, JSON, terse lines and logs.
 //!
-//! Layouts of fio 3.42, observed from its output. Three figures deviate from defects of fio 3.42: the bandwidth of
-//! `unified_rw_reporting=both` has its unit, the decimal bandwidth of a steady state is decimal, and `kb_base=1000`
+//! Layouts of fio 3.42, observed from its output. Three defects of fio 3.42 are not reproduced: here the bandwidth
+//! of `unified_rw_reporting=both` has its unit, the decimal bandwidth of a steady state is decimal, and `kb_base=1000`
 //! converts bandwidth samples labelled `kB/s`. Percentages of zero are zero; fio prints `-nan`.
 
 mod accumulate;

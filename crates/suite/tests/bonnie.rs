@@ -1,4 +1,4 @@
-//! Bonnie++ as a recipe: its steps, its arithmetic, its layout.
+//! Bonnie++: steps, arithmetic, layout.
 
 mod places;
 
@@ -21,7 +21,7 @@ fn boxed(options: BonnieOptions) -> impl FnOnce(&plimsoll_suite::Facts) -> Resul
     move |facts| Ok(Box::new(Bonnie::new(options, facts)?))
 }
 
-/// All steps, made by nobody.
+/// All steps, without execution.
 fn steps(options: BonnieOptions, nature: Nature) -> Vec<Step> {
     let facts = facts(nature, Bytes::gib(64));
     let mut recipe = Bonnie::new(options, &facts).expect("options that fit");
@@ -33,7 +33,7 @@ fn steps(options: BonnieOptions, nature: Nature) -> Vec<Step> {
     done.into_iter().map(|done| done.step).collect()
 }
 
-/// Workers, operations of the first, their size, pattern, what becomes of the file, and the flushes.
+/// Workers, operations of the first, their size, pattern, preparation of the file, and flushes.
 fn shown(step: &Step) -> String {
     match &step.work {
         StepWork::Io(io) => {
@@ -95,7 +95,7 @@ fn options_change_the_steps() {
     assert_eq!(count(BonnieOptions { size: Some(Bytes::ZERO), ..small() }), 6);
     assert_eq!(count(BonnieOptions { small_files: SmallFiles { units: 0, ..SmallFiles::default() }, ..small() }), 6);
     assert_eq!(count(BonnieOptions { rounds: 3, ..small() }), 36);
-    // There is no system call for one byte where nothing is called.
+    // Without system calls there are no single-byte phases.
     assert_eq!(steps(small(), Nature::Model).len(), 10);
     let flushed = steps(BonnieOptions { flushed: true, direct: true, ..small() }, Nature::Directory);
     let StepWork::Io(bytes) = &flushed[0].work else { panic!("{:?}", flushed[0]) };
@@ -129,12 +129,12 @@ fn a_station_of_one_millisecond_gives_its_rates() {
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     let evidence = read_back(text);
     let rate = |test: &str| evidence.iter().find(|one| one.test == test).unwrap_or_else(|| panic!("{test}: {text}"));
-    // 1,024 chunks of 8 KiB, one after the other.
+    // 1,024 sequential chunks of 8 KiB.
     let megabytes = |test: &str| rate(test).bytes_s.unwrap() / 8_192_000.0;
     assert!((0.97..1.01).contains(&megabytes("block output")), "{text}");
     assert!((0.97..1.01).contains(&(2.0 * megabytes("rewrite"))), "{text}");
     assert!((0.97..1.01).contains(&megabytes("block input")), "{text}");
-    // One station answers 1,000 per second whatever the depth; each eleventh of them is a write.
+    // A single station has a rate of 1,000 per second at any depth; a write per ten seeks.
     let seeks = rate("seeks").iops.unwrap();
     assert!((900.0..915.0).contains(&seeks), "{seeks}");
     assert!(text.contains(" +++ ") && !text.contains("Create"), "{text}");
@@ -151,7 +151,7 @@ fn a_directory_gives_every_figure() {
     let listings = recipe.listings(&done, &facts);
     println!("{}{}\n{}", listings[0].text, listings[1].text, recipe.verdicts(&done, &facts).join("\n"));
     assert_eq!(listings[1].text.trim_end().split(',').count(), 50);
-    // What took less than half a second has no figure, and that is said with the rate that was measured.
+    // Phases shorter than half a second have no figure; a verdict gives their measured rate.
     let verdicts = recipe.verdicts(&done, &facts);
     for done in &done {
         let span =
@@ -163,7 +163,7 @@ fn a_directory_gives_every_figure() {
     assert!(verdicts.iter().any(|verdict| verdict.contains("fits into 1 GiB of memory")), "{verdicts:?}");
 }
 
-/// Every phase with figures that never change.
+/// All phases with fixed figures.
 fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
     let facts = facts(Nature::Directory, Bytes::gib(64));
     let chunk = u64::from(options.chunk);

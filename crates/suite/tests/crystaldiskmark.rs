@@ -1,4 +1,4 @@
-//! CrystalDiskMark: its steps, its figures on models, and its text read back.
+//! CrystalDiskMark: steps, figures on models, and its text parsed back.
 
 mod grounds;
 
@@ -26,7 +26,7 @@ fn on_model() -> Facts {
     Facts { grid: 512, ..facts(Nature::Model, SPACE) }
 }
 
-/// The steps, as if each of them had been made.
+/// All steps, without execution.
 fn steps(options: CrystalDiskMarkOptions, facts: &Facts) -> Vec<plimsoll_suite::Step> {
     let mut recipe = CrystalDiskMark::new(options, facts).expect("its options are right");
     let mut done = Vec::new();
@@ -42,7 +42,7 @@ fn io(step: &plimsoll_suite::Step) -> &IoStep {
     io
 }
 
-/// Names of the steps that count, once each.
+/// Names of the measured steps, without repetition.
 fn names(options: CrystalDiskMarkOptions) -> Vec<String> {
     let counted = steps(options, &on_model()).into_iter().filter(|step| step.counts && step.round == 1);
     counted.map(|step| step.name).collect()
@@ -91,7 +91,7 @@ fn a_run_comes_before_those_that_count_and_tests_are_apart() {
     let options = CrystalDiskMarkOptions { runs: 5, ..CrystalDiskMarkOptions::of(Version::Eight, Profile::Flash) };
     let steps = steps(options, &on_model());
     let pauses = steps.iter().filter(|step| matches!(step.work, Work::Pause(span) if span == Span::from_secs(30)));
-    // Eight lines; a file to fill; a rest between two.
+    // Eight lines; a fill; a pause between tests.
     assert_eq!((steps.len(), pauses.count()), (1 + 8 * 6 + 7, 7));
     assert_eq!(steps.iter().filter(|step| step.counts).count(), 8 * 5);
     let rounds: Vec<_> = steps[1..7].iter().map(|step| (step.counts, step.round)).collect();
@@ -167,7 +167,8 @@ fn what_cannot_be_is_refused_with_what_to_write() {
     assert!(steps(reads, &read_only).iter().all(|step| !io(step).workers[0].job.writes()));
 }
 
-/// On one server of 1 ms everything is arithmetic: 1,000 operations a second, each waiting for those before it.
+/// On a single server of 1 ms all figures are arithmetic: 1,000 operations per second, each waiting for its
+/// predecessors.
 const EIGHT: &str = "\
 ------------------------------------------------------------------------------
 CrystalDiskMark 8.0 layout, printed by plimsoll
@@ -243,7 +244,7 @@ fn the_text_of_version_3_has_noughts_where_nothing_was_tested() {
     assert_eq!(listing.text, THREE);
     let (kind, evidence) = read_back("three.txt", &listing.text);
     assert_eq!((kind, evidence.len()), ("crystaldiskmark", 4));
-    // Nothing was done yet: a listing is there all the same.
+    // The listing exists even without results.
     let empty = recipe.listings(&[], &on_model()).remove(0).text;
     assert!(empty.contains("Sequential Read :     0.000 MB/s"), "{empty}");
     assert!(recipe.verdicts(&[], &on_model()).is_empty());
@@ -251,7 +252,7 @@ fn the_text_of_version_3_has_noughts_where_nothing_was_tested() {
 
 #[test]
 fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
-    // 16 passes of 16 blocks of 1 ms are past 250 ms, and the flush takes 44 ms: 256 blocks in 300 ms.
+    // 16 passes of 16 blocks of 1 ms exceed 250 ms, and the flush takes 44 ms: 256 blocks in 300 ms.
     let served = "split(read: station(1, 1ms); write: station(1, 1ms); flush: station(1, 44ms))";
     let rate = |version| {
         let measure = Some(Span::from_millis(250));
@@ -271,7 +272,7 @@ fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
 
 #[test]
 fn the_best_run_or_the_mean_becomes_the_score() {
-    // Bursts are used up by the first runs: 1,000 at once, then 100 a second.
+    // The first runs use up the burst: 1,000 at once, then 100 per second.
     let text = |score| {
         let options = CrystalDiskMarkOptions {
             score,
@@ -296,7 +297,7 @@ fn the_best_run_or_the_mean_becomes_the_score() {
 
 #[test]
 fn striped_disks_of_2014_give_their_table_again() {
-    // The disk of the catalogue's azure/2014, as a model; the tables were measured on Windows Server 2008 R2.
+    // The disk azure/2014 of the catalogue, as a model; the tables were measured on Windows Server 2008 R2.
     let disk = "limit(500, burst 25) then limit(60MB/s) then split(\
         read: disk(1000GB, 7200rpm, seek 3.4ms to 3.4ms, 39MB/s to 39MB/s, queue 32 gain 0.65) then station(64, 4.65ms); \
         write: station(64, 4.55ms, 38.8MB/s) then link(1us, 38MB/s); flush: station(64, 4.55ms))";
@@ -309,7 +310,7 @@ fn striped_disks_of_2014_give_their_table_again() {
         let (_, evidence) = read_back("azure.txt", &recipe.listings(&done, &on_model()).remove(0).text);
         evidence.iter().map(|one| one.bytes_s.unwrap() / 1e6).collect::<Vec<f64>>()
     };
-    // Largest errors: those of figures that the model was not made of are larger.
+    // Maximum errors: larger for figures that the model was not fitted to.
     let one = [
         (33.412, 0.06),
         (18.088, 0.05),

@@ -1,4 +1,4 @@
-//! Statements and concurrent sessions on a database in a file.
+//! Statements and concurrent sessions on an SQLite file.
 #![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use plimsoll_suite::{
 };
 use plimsoll_units::{Iops, Span};
 
-/// A file that is removed in the end.
+/// A file removed on drop.
 struct File(PathBuf);
 
 impl Drop for File {
@@ -51,7 +51,7 @@ fn filled(ground: &mut Database) {
     assert_eq!((seen.done, seen.each.count, seen.wrong), (200, 200, 0));
 }
 
-/// Reads a row, or adds to it; what is read is digested as it is, or with a number that rises.
+/// Reads or increments a row; the digest is that of the value, or of a rising number.
 struct Rows {
     rising: bool,
     fails_after: u32,
@@ -161,7 +161,7 @@ fn a_limit_of_time_and_the_user_end_statements() {
     let endless = StatementsStep::new(u64::MAX, |_| vec![SqlRequest::text("SELECT 1")]);
     let limited = statements(&mut ground, &StatementsStep { limit: Some(Span::from_millis(300)), ..endless.clone() });
     assert!(limited.done > 0 && limited.span >= Span::from_millis(300), "{limited:?}");
-    // A statement that would last for hours is ended by the user in the middle, and that is no fault.
+    // The user interrupts a statement that would take hours, without a fault.
     let long = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1e12) SELECT count(*) FROM c";
     let step = StatementsStep::of(vec![long.into()]);
     let ended = ground.statements(&step, &mut |_| ControlFlow::Break(())).unwrap();
@@ -205,7 +205,7 @@ fn arrivals_are_made_by_whichever_session_is_free() {
     let endless = Precision { iops: 0.0, mean: 0.0, quantile: 0.0 };
     let saw = seen(&mut ground, &SessionsStep { pace, precision: endless, ..step(4, rows()) });
     let made = total(&saw).operations() + saw.unserved;
-    // 1.1 s of 100 a second, by chance between half and twice as many.
+    // 1.1 s at 100 per second; Poisson arrivals vary within half to twice the mean.
     assert!((50..=220).contains(&made), "{made}");
     assert!(saw.lateness.count > 0);
 }

@@ -1,4 +1,4 @@
-//! The copies of `dd`: their steps, their figures in virtual time, and what a real directory makes of them.
+//! Copies of `dd`: steps, figures in virtual time, and execution in a real directory.
 
 mod grounds;
 
@@ -40,7 +40,7 @@ fn before(step: &Step) -> Before {
 #[test]
 fn steps_are_what_dd_would_do() {
     use plimsoll_device::{Flush, SyncMode};
-    // Kind, direct, opened, flush at the end, its flavour, what becomes of the file first.
+    // Kind, direct, sync mode, kind of the final flush, preparation of the file.
     let check = |kind, direct, opened, flushed: Option<Flush>, first| {
         let steps = steps(options(Bytes::mib(1), 8, &[kind]), Nature::Directory);
         let copy = steps.iter().find(|step| step.name.starts_with("Copy")).unwrap();
@@ -87,7 +87,7 @@ fn a_large_call_reaches_a_model_as_requests() {
 
 #[test]
 fn a_model_says_what_arithmetic_says() {
-    // One server, 1 ms for each: 100 blocks of 8 KiB take 0.1 s.
+    // A single server of 1 ms: 100 blocks of 8 KiB take 0.1 s.
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
     let mut recipe = Dd::new(options(Bytes::kib(8), 100, &[DdKind::Dsync]), &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);

@@ -1,4 +1,4 @@
-//! SLOB on small servers made for it: one row in each block, units of work that are told truly, updates that stay in place.
+//! SLOB on small created servers: a row per block, correct results of units of work, updates in place.
 #![allow(
     clippy::print_stderr,
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use plimsoll_units::{Bytes, Span};
 
 use grounds::all;
 
-/// A directory that is removed in the end.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -40,7 +40,7 @@ fn facts(system: System, about: DatabaseAbout) -> Facts {
     }
 }
 
-/// A server with so little cache; none, and why, where its programs are not installed.
+/// A server with this cache; `None`, with the reason printed, if it is not installed.
 fn made(system: System, cache: Bytes) -> Option<(Database, Folder)> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = format!("plimsoll-slob-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
@@ -68,7 +68,7 @@ fn made(system: System, cache: Bytes) -> Option<(Database, Folder)> {
     Some((Database::new(Box::new(target), facts), folder))
 }
 
-/// Two schemas, ranges of seven blocks, a second for each share of updates.
+/// Two schemas, ranges of seven blocks, a second per share of updates.
 fn small(scale: Bytes) -> SlobOptions {
     SlobOptions {
         schemas: 2,
@@ -102,7 +102,7 @@ fn count(tally: &Tally, kind: u8) -> u64 {
     tally.only(|counter| counter.stream == kind).operations()
 }
 
-/// The whole suite on a ground; what was done.
+/// Runs the whole suite on a ground; returns the executed steps.
 fn performed(ground: &mut Database, options: SlobOptions) -> Vec<CompletedStep> {
     let facts = ground.facts().clone();
     let mut recipe = Slob::new(options, &facts).unwrap();
@@ -114,7 +114,7 @@ fn performed(ground: &mut Database, options: SlobOptions) -> Vec<CompletedStep> 
     outcome.done
 }
 
-/// The shares of updates hold, and times fit the time that there was.
+/// Asserts the shares of updates, and that the times fit in the measured time.
 fn check_units(done: &[CompletedStep], commits_apart: bool) {
     let measured: Vec<&CompletedStep> = done.iter().filter(|done| done.result.sessions().is_some()).collect();
     assert_eq!(measured.len(), 4, "two loads for each of two shares");
@@ -129,7 +129,7 @@ fn check_units(done: &[CompletedStep], commits_apart: bool) {
             assert_eq!((updates, commits), (0, 0));
         } else {
             let off = updates.abs_diff((selects + updates) / 4);
-            // Within a hundred units of a session, updates are early.
+            // Within a hundred units of a session, updates come first.
             assert!(off <= 30 * u64::from(step.sessions), "{updates} updates beside {selects}");
             assert_eq!(commits, if commits_apart { updates } else { 0 });
         }
@@ -197,7 +197,7 @@ fn what_slob_can_do_beside_that() {
     }
 }
 
-/// The recipe on a database with so much cache.
+/// The recipe on a database with this cache.
 fn planned(options: SlobOptions, system: System, block: Bytes, cache: Bytes) -> Result<Slob, String> {
     let name = if system == System::Mysql { "MariaDB" } else { system.name() };
     let about = DatabaseAbout {
@@ -250,7 +250,7 @@ fn scales_are_blocks_or_bytes() {
     check("-1", None);
 }
 
-/// Steps of a recipe whose loads nothing is known of.
+/// Steps of a recipe without results.
 fn steps(options: SlobOptions, system: System, block: Bytes) -> Vec<Step> {
     let mut recipe = planned(options, system, block, Bytes::mib(64)).unwrap();
     let facts = facts(system, DatabaseAbout::default());

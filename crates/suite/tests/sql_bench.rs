@@ -1,4 +1,4 @@
-//! sql-bench: how often its sections are asked, what they ask each system, its layouts, and what real databases answer.
+//! sql-bench: executions of its sections, statements in each system, layouts, and execution on real databases.
 
 #[path = "sql_bench_on/live.rs"]
 mod live;
@@ -17,7 +17,7 @@ fn options(scale: f64, tests: &[Test]) -> SqlBenchOptions {
     SqlBenchOptions { scale, tests: tests.to_vec(), ..SqlBenchOptions::default() }
 }
 
-/// Sections that count, with how often each is asked: of one test, in full.
+/// Sections with figures and their number of executions at full scale.
 fn counts(test: Test) -> Vec<(String, u64)> {
     let (_, done) = played(System::Mysql, options(1.0, &[test]), &Answers::default());
     let counted = done.iter().filter(|done| done.step.counts);
@@ -107,7 +107,7 @@ fn the_long_tests_ask_their_sections_as_often_as_sql_bench_does() {
             ("update_with_key", 300_000),
             ("insert_key", 100_000),
             ("delete_range", 12),
-            // A hundred rows in each statement.
+            // A hundred rows per statement.
             ("multiple_value_insert", 1000),
         ],
     );
@@ -163,7 +163,7 @@ fn check_text(system: System, request: &SqlRequest) {
     assert!(sql.len() < 60_000, "{system}: {} bytes", sql.len());
 }
 
-/// What a step asks for the first time, as text.
+/// The first requests of a step, as text.
 fn first(system: System, name: &str) -> Vec<String> {
     let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
     let step = done.iter().find(|done| done.step.name == name).expect("a section of this name");
@@ -197,11 +197,11 @@ fn what_a_time_limit_left_undone_is_made_up_for() {
     let limited = Answers { at_most: 700, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[Test::Create, Test::Insert]), &limited);
     let count = |name: &str| done.iter().find(|done| done.step.name == name).map(requested);
-    // 1,000 tables were asked for, and 700 made: no more are counted and dropped.
+    // Of 1,000 requested tables 700 were created: only these are counted and dropped.
     assert_eq!(count("create: select_group_when_MANY_tables"), Some(700));
     assert_eq!(count("create: drop_table_when_MANY_tables"), Some(700));
     assert_eq!(count("create: remaining_tables"), None, "all were dropped");
-    // 700 of 300,000 rows: the rest is filled in, 250 at once.
+    // 700 of 300,000 rows: the rest is bulk-loaded, 250 rows per statement.
     assert_eq!(count("insert: remaining_rows"), Some((300_000_u64 - 700).div_ceil(250)));
     let fewer = Answers { at_most: 700, drops: 300, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[Test::Create]), &fewer);
@@ -274,7 +274,7 @@ fn flushes_are_judged() {
     check(Answers { each: Span::from_micros(5), ..flushed() }, Some(true), "flushes may not be honoured");
     let none = said(Answers { server: None, device: None, ..flushed() }, Some(true));
     assert!(!none.contains("time in flushes"), "{none}");
-    // What the article's figures are about is said in any case.
+    // The setting of the published figures is always included.
     assert!(none.contains("0.7 ms for each") && none.contains("the SATA server was not flushing"), "{none}");
 }
 

@@ -1,4 +1,4 @@
-//! tiotest and tiobench as a recipe: their tests, their arithmetic, their layouts.
+//! tiotest and tiobench: tests, arithmetic, layouts.
 
 mod places;
 
@@ -18,7 +18,7 @@ fn tiotest(threads: u32, size: Bytes, random: u64) -> TiobenchOptions {
     TiobenchOptions { threads: vec![threads], size: Some(size), random: Some(random), ..TiobenchOptions::default() }
 }
 
-/// 8 threads with files of 128 MiB and as many random operations of 4 KiB as these have blocks.
+/// 8 threads with files of 128 MiB, and as many random operations of 4 KiB as blocks.
 fn published() -> TiobenchOptions {
     tiotest(8, Bytes::mib(128), 32_768)
 }
@@ -39,7 +39,7 @@ fn recipe(options: TiobenchOptions, nature: Nature) -> Tiobench {
     Tiobench::new(options, &facts(nature, Bytes::gib(64))).expect("options that fit")
 }
 
-/// All steps, seen as `made` says.
+/// All steps, each with the result of `made`.
 fn made(recipe: &mut Tiobench, nature: Nature, mut made: impl FnMut(Step) -> CompletedStep) -> Vec<CompletedStep> {
     let facts = facts(nature, Bytes::gib(64));
     let mut done = Vec::new();
@@ -55,7 +55,7 @@ fn steps(options: TiobenchOptions, nature: Nature) -> Vec<Step> {
     made(&mut recipe(options, nature), nature, skipped).into_iter().map(|done| done.step).collect()
 }
 
-/// Name, workers, operations of each, pattern, and what becomes of the files.
+/// Name, workers, operations of each, pattern, and preparation of the files.
 fn shown(step: &Step) -> String {
     let Work::Io(io) = &step.work else { panic!("{step:?}") };
     let job = &io.workers[0].job;
@@ -147,7 +147,7 @@ fn a_station_of_one_millisecond_gives_its_rates() {
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     println!("{text}");
     for evidence in read_back(text) {
-        // One station answers 1,000 blocks per second whoever asks, and each of two waits for two.
+        // A single station has a rate of 1,000 blocks per second, and each of two threads waits for two.
         let blocks = evidence.bytes_s.expect("a rate") / 4_096.0;
         assert!((975.0..1_001.0).contains(&blocks), "{blocks}\n{text}");
         let mean = evidence.mean_s.expect("a mean");
@@ -161,7 +161,7 @@ fn a_station_of_one_millisecond_gives_its_rates() {
 fn hours_of_a_model_cost_nothing() {
     let (recipe, done) = on_model("station(8, 20s)", boxed(small()));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
-    // The longest is known to the width of its bin.
+    // The maximum is known to the width of its bin.
     assert!(text.contains("| Random Read  |    20000.000 ms |    20"), "{text}");
     assert!(text.contains(" ms | 100.00000 | 100.00000 |"), "{text}");
 }
@@ -187,7 +187,7 @@ fn data_are_checked_where_that_is_asked_for() {
     for mmap in [false, true] {
         let (recipe, done) = on_disk("tiotest-checked", boxed(TiobenchOptions { mmap, check: true, ..small() }));
         let said = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
-        // Two files of 512 blocks, and 200 blocks at random places.
+        // Two files of 512 blocks, and 200 random blocks.
         assert!(said.contains("1224 blocks were read and compared, and all were as they had been written"), "{said}");
         assert!(!recipe.has_failed(&done));
     }
@@ -201,7 +201,7 @@ fn data_are_checked_where_that_is_asked_for() {
 
 #[test]
 fn data_that_others_changed_are_found() {
-    // Both threads are given the first one's file: each finds the other's data in it.
+    // Both threads use the first thread's file: each finds the other's data.
     let facts = facts(Nature::Directory, Bytes::gib(1));
     let mut recipe = Tiobench::new(TiobenchOptions { check: true, ..small() }, &facts).expect("options that fit");
     let mut ground = Disk::new(DiskPlace::Directory(std::env::temp_dir()), facts.clone(), Vec::new());
@@ -234,7 +234,7 @@ fn tiobench_tables_are_read_back() {
     let (recipe, done) = on_disk("tiobench", boxed(several(2)));
     let text = &recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(1)))[0].text;
     println!("{text}");
-    // The title of a column was closer to its bracket in older releases, which the reader knows.
+    // Older releases placed a column title closer to its bracket; the parser accepts both.
     let found: Vec<String> = read_back(&text.replace("Rate     (CPU%)", "Rate  (CPU%)"))
         .iter()
         .map(|one| format!("{} {:?} {:?}", one.test, one.setting.threads, one.setting.block_bytes))
@@ -244,7 +244,7 @@ fn tiobench_tables_are_read_back() {
     assert_eq!(found[11], "Random Writes Some(4.0) Some(4096.0)");
 }
 
-/// What a server with a disk is published to have shown with [`published`].
+/// Published results of a server with a disk, for [`published`].
 fn of_a_disk(step: Step) -> CompletedStep {
     let (ms, us) = (Span::from_millis, Span::from_micros);
     let (kind, span, mean, longest) = match step.name.as_str() {

@@ -1,4 +1,4 @@
-//! The ladder and short transactions on databases that are made for it: SQLite always, servers where they are installed.
+//! The ladder and short transactions on created databases: SQLite always, servers if installed.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use plimsoll_suite::recipes::oltp::{Oltp, OltpOptions, Script};
 use plimsoll_suite::{CompletedStep, Database, Facts, Ground, Outcome, Recipe, Step, Watch, perform};
 use plimsoll_units::{Bytes, Iops, Span};
 
-/// A directory that is removed in the end.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -32,7 +32,7 @@ impl Drop for Folder {
     }
 }
 
-/// A database made for the test, dropped before its folder; none where its programs are not installed.
+/// A database created for the test, dropped before its folder; `None` if it is not installed.
 fn made(system: System) -> Option<(Database, Folder)> {
     let folder = Folder::new();
     let wanted = Make {
@@ -40,7 +40,7 @@ fn made(system: System) -> Option<(Database, Folder)> {
         folder: folder.0.clone(),
         cache: Bytes::mib(16),
         memory: None,
-        // What is tested is what is counted, not how long it takes.
+        // Only counts are tested, not times.
         flushes: Flushes::Ignored,
         settings: Vec::new(),
         sessions: 8,
@@ -79,7 +79,7 @@ fn counted(done: &[CompletedStep], kind: u8) -> u64 {
     slices.map(|slice| slice.tally.only(|counter| counter.stream == kind).operations()).sum()
 }
 
-/// The figures of the check at the end.
+/// Figures of the final check.
 fn check(done: &[CompletedStep]) -> Vec<i64> {
     let row = &done.last().unwrap().result.statements().unwrap().rows[0];
     row.iter().map(|value| value.int().unwrap_or(0)).collect()
@@ -90,7 +90,7 @@ fn oltp(script: Script, statements: bool, clients: &[u32]) -> OltpOptions {
     OltpOptions { script, scale: Some(1), statements, clients, measure, max_sessions: 4, ..OltpOptions::default() }
 }
 
-/// Runs it to its end, where all has to agree.
+/// Runs a suite to its end, which asserts consistency.
 fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
     let (mut ground, _folder) = made(system)?;
     let mut recipe = Oltp::new(options, ground.facts()).unwrap();
@@ -103,7 +103,7 @@ fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
     Some(outcome.done)
 }
 
-/// Every transaction that was counted is in the history, and no other.
+/// The history contains exactly the counted transactions.
 fn bank(system: System) {
     for (script, statements) in [(Script::TpcB, false), (Script::TpcB, true), (Script::SimpleUpdate, false)] {
         let Some(done) = agrees(system, oltp(script, statements, &[1, 3])) else { return };
@@ -115,7 +115,7 @@ fn bank(system: System) {
     assert!(counted(&done, 0) > 0);
 }
 
-/// Orders and payments are as many as were counted, but for orders that were undone.
+/// The numbers of orders and payments equal the counts, except for rolled-back orders.
 fn trade(system: System, both: &[bool]) {
     for statements in both {
         let Some(done) = agrees(system, oltp(Script::NewOrder, *statements, &[3])) else { return };
@@ -138,7 +138,7 @@ fn ladder(sql: &str, setup: Option<&str>) -> LadderOptions {
     }
 }
 
-/// The built-in scan brings the same rows at every rung, and each rung has its executions.
+/// The built-in scan returns the same rows at every rung, and each rung has all executions.
 fn scans(system: System) {
     let Some((mut ground, _folder)) = made(system) else { return };
     let options = LadderOptions { sql: None, table: Bytes::mib(4), beside_article: true, ..ladder("", None) };

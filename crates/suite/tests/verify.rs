@@ -1,4 +1,4 @@
-//! Data that are written and read back: as they were, damaged in between, and checked in another process.
+//! Data verification: intact data, damage between steps, and a check by another process.
 
 mod grounds;
 
@@ -23,7 +23,7 @@ fn make(recipe: &mut Verify, ground: &mut dyn Ground, watch: &mut dyn Watch) -> 
     perform(recipe, ground, watch).expect("a ground that fits")
 }
 
-/// Does something to the file once a step of this place is done.
+/// Modifies the file after the step with this index.
 struct Meanwhile<'a>(usize, &'a Path, fn(&File));
 
 impl Watch for Meanwhile<'_> {
@@ -39,7 +39,7 @@ impl Watch for Meanwhile<'_> {
     }
 }
 
-/// Damage before the last step, and what is said of it.
+/// Damages the file before the last step, and compares the reported mismatches.
 fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
     let temporary = Temporary::new(name);
     let mut ground = temporary.ground();
@@ -80,7 +80,7 @@ fn damage_is_named_with_its_place() {
     check("verify-rot", flipped, &[(7 * BLOCK, What::Rot { at: 100, bytes: 1 })]);
 }
 
-/// Keeps the file before the third step, and puts it back before the fourth.
+/// Saves the file before the third step, and restores it before the fourth.
 struct Restoring<'a>(&'a Path, Vec<u8>);
 
 impl Watch for Restoring<'_> {
@@ -99,7 +99,7 @@ impl Watch for Restoring<'_> {
 
 #[test]
 fn an_older_version_is_a_lost_write() {
-    // What the first pass wrote is kept before the second one and put back after it.
+    // Restores the data of the first pass after the second.
     let temporary = Temporary::new("verify-stale");
     let mut ground = temporary.ground();
     let path = temporary.path().join("data");

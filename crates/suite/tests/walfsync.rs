@@ -1,4 +1,4 @@
-//! Methods to make logs durable: their steps, their figures in virtual time, and what a real directory makes of them.
+//! Methods of durable log writes: steps, figures in virtual time, and execution in a real directory.
 
 mod grounds;
 
@@ -22,7 +22,7 @@ fn steps(preset: WalPreset, facts: &Facts) -> Vec<Step> {
     made.into_iter().map(|done| done.step).collect()
 }
 
-/// Size, flush after so many writes, bytes of the file, direct, opened, flush, descriptor: one line for each step.
+/// Size, writes per flush, file size, direct, sync mode, flush, descriptor: a line per step.
 fn described(preset: WalPreset, facts: &Facts) -> Vec<String> {
     let line = |step: &Step| {
         let Work::Io(io) = &step.work else { panic!("{step:?}") };
@@ -58,7 +58,7 @@ fn the_methods_of_postgresql() {
         "8192 in 8 KiB: None",
     ];
     assert_eq!(described(WalPreset::Postgresql, &facts(Nature::Directory, Bytes::gib(1))), expected);
-    // Larger blocks of the device leave out what is smaller.
+    // Cases below the device's block size are omitted.
     let coarse = Facts { grid: 4096, ..facts(Nature::Directory, Bytes::gib(1)) };
     assert_eq!(described(WalPreset::Postgresql, &coarse).len(), expected.len() - 2);
 }
@@ -82,7 +82,7 @@ fn the_logs_of_others() {
 
 #[test]
 fn a_model_says_what_arithmetic_says() {
-    // One server, 1 ms for a write and for a flush.
+    // A single server of 1 ms per write and per flush.
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
     let facts = ground.facts().clone();
     let mut recipe = Walfsync::new(options(WalPreset::Postgresql, Span::from_secs(2)), &facts).unwrap();

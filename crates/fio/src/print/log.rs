@@ -260,7 +260,7 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// Rate of `units` in units of 1e9 spans, rounded; an empty span counts as a nanosecond.
+/// Rate per second, rounded. `units` are multiplied by 1e9; an empty span counts as a nanosecond.
 fn rounded(units: f64, span: Span) -> u64 {
     (units / span.as_nanos().max(1) as f64 + 0.5) as u64
 }

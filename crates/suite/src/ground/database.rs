@@ -31,7 +31,7 @@ const FLUSH_SETTINGS: [&str; 5] =
 pub struct Database {
     target: Box<dyn plimsoll_database::Database>,
     facts: Facts,
-    /// Dropped after the target: a server that was made on it is gone then.
+    /// Dropped after the target, whose server may run on it.
     below: Option<Box<dyn UnderlyingStorage>>,
     sink: Option<Sink>,
     /// The first error of observing the database.
@@ -39,7 +39,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// A database that is connected to.
+    /// A connected database.
     pub fn new(target: Box<dyn plimsoll_database::Database>, facts: Facts) -> Self {
         Self { target, facts, below: None, sink: None, observe_error: None }
     }
@@ -205,7 +205,7 @@ impl Ground for Database {
     }
 }
 
-/// The result of concurrent sessions with the observations of the window that its figures cover.
+/// Result of concurrent sessions, with the observations in the window of its figures.
 fn completed(step: &SessionsStep, seen: SessionsResult, observations: &Observations, began: Instant) -> SessionsResult {
     let run = session_run(step, &seen).run;
     let window = (run.warm_up, run.warm_up + run.span);

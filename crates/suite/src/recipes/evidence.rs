@@ -1,4 +1,4 @@
-//! The limit of concurrent sessions with its evidence, as a part of a sentence.
+//! The limit of concurrent sessions and its evidence, as part of a sentence.
 
 use plimsoll_record::Spent;
 use plimsoll_units::Span;
@@ -29,7 +29,7 @@ fn evidence(seen: &SessionsResult) -> Vec<String> {
     [waited, host, disk, held].into_iter().flatten().collect()
 }
 
-/// Percent; none of zero.
+/// Percentage; `None` for a zero base.
 fn share(part: Span, whole: Span) -> Option<f64> {
     (!whole.is_zero()).then(|| 100.0 * part.as_secs_f64() / whole.as_secs_f64())
 }

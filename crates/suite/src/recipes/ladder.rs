@@ -1,6 +1,6 @@
-//! A statement at rising concurrency: time of an execution, executions per minute, and the binding limit.
+//! A statement at rising concurrency: time per execution, executions per minute, and the binding limit.
 //!
-//! Follows the ladder of a full table scan in an article on disks of Azure.
+//! Follows the ladder of full table scans in an article on Azure disks.
 
 mod print;
 mod published;
@@ -26,38 +26,38 @@ use statement::{Executions, Witness, filling, full_scan, is_reading};
 
 /// Maximum number of executions with separate columns.
 const MAX_COLUMNS: u64 = 12;
-/// The fitted queue is not reported if it fills only at this multiple of the sessions of the last rung.
+/// Maximum ratio of the saturation point of a fitted queue to the sessions of the last rung.
 const MAX_EXTRAPOLATION: f64 = 3.0;
 /// Maximum number of sessions of a rung.
 const MAX_SESSIONS: u32 = 1024;
 
-/// Times that determine the slices of a rung that ends after a number of executions.
+/// Time bounds that determine the slice length of a rung that ends after a number of executions.
 const SHOWN: (Span, Span) = (Span::from_secs(4), Span::from_secs(120));
 
-/// A script of SQL from a file.
+/// An SQL script from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlScript {
-    /// Its file.
+    /// Name of the file.
     pub name: String,
-    /// One or several statements.
+    /// Statements.
     pub sql: String,
 }
 
 impl FromStr for SqlScript {
     type Err = String;
 
-    /// Reads the file at a path.
+    /// Reads the file.
     fn from_str(path: &str) -> Result<Self, String> {
         let sql = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}: give a file of SQL"))?;
         Ok(Self { name: path.into(), sql })
     }
 }
 
-/// Sessions of each rung, rising: `1..6,9,12`.
+/// Sessions of each rung, ascending: `1..6,9,12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rungs(pub Vec<u32>);
 
-/// More rungs than this are probably a typing error.
+/// Maximum number of rungs, against typing errors.
 const MAX_RUNGS: usize = 100;
 
 impl FromStr for Rungs {
@@ -85,9 +85,9 @@ impl FromStr for Rungs {
 /// End of a rung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// After a number of executions.
+    /// A number of executions.
     Turns(u64),
-    /// After a time.
+    /// A time.
     Time(Span),
 }
 
@@ -148,7 +148,7 @@ impl SuiteOptions for LadderOptions {
 }
 
 impl LadderOptions {
-    /// Size of the built-in table; none with a script.
+    /// Size of the built-in table; `None` with a script.
     fn table_size(&self) -> Option<Bytes> {
         self.sql.is_none().then_some(self.table)
     }
@@ -162,7 +162,7 @@ impl LadderOptions {
 pub struct Ladder {
     options: LadderOptions,
     sql: Arc<str>,
-    /// Statement before the first execution of each session.
+    /// Statement executed first in each session.
     opening: Option<&'static str>,
     /// Whether sessions are read-only.
     read_only: bool,
@@ -187,8 +187,8 @@ impl Ladder {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: no rungs, rungs that do not rise, nothing to execute, no database, a system for which
-    /// the built-in table is not known.
+    /// A one-line message with the remedy: no rungs, rungs that do not ascend, no statement, no database, or a system
+    /// without a built-in table.
     pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, ref about)) = facts.database else {
             return Err(format!("{}: there is no database here", facts.subject.name));
@@ -215,7 +215,7 @@ impl Ladder {
         Ok(Self { options, sql: sql.into(), opening, read_only, before, witnesses })
     }
 
-    /// Number of executions with separate columns; none if there are too many, or time ends a rung.
+    /// Number of executions with separate columns; `None` if there are too many, or time ends a rung.
     fn columns(&self) -> Option<u64> {
         match self.options.until() {
             Until::Turns(turns) if turns <= MAX_COLUMNS => Some(turns),
@@ -269,7 +269,7 @@ impl Ladder {
 }
 
 impl Ladder {
-    /// Planned executions of a rung; none if time ends it.
+    /// Planned executions of a rung; `None` if time ends it.
     fn planned(&self, rung: &Rung<'_>) -> Option<u64> {
         match self.options.until() {
             Until::Turns(turns) => Some(turns * u64::from(rung.sessions)),
@@ -277,7 +277,7 @@ impl Ladder {
         }
     }
 
-    /// Fitted delay and queue of the complete rungs; none without a queue.
+    /// Fitted delay and queue of the complete rungs; `None` without a queue.
     fn fitted(&self, rungs: &[Rung<'_>]) -> Option<DelayAndQueue> {
         let whole = |rung: &&Rung<'_>| self.planned(rung).is_none_or(|planned| rung.all.count >= planned);
         let points: Vec<(u32, f64)> = rungs.iter().filter(whole).map(|rung| (rung.sessions, rung.rate())).collect();
@@ -292,7 +292,7 @@ impl Rung<'_> {
         self.all.mean().unwrap_or_default()
     }
 
-    /// Executions per second by Little's law: sessions over the mean time of an execution.
+    /// Executions per second by Little's law: sessions divided by the mean time.
     fn rate(&self) -> f64 {
         f64::from(self.sessions) / self.mean().as_secs_f64().max(1e-9)
     }
@@ -339,7 +339,7 @@ fn check(options: &LadderOptions) -> Result<(), String> {
     }
 }
 
-/// The setting that makes the scans of several sessions independent, as in the article.
+/// Setting that makes concurrent scans independent, as in the article.
 const fn opening(system: System) -> Option<&'static str> {
     match system {
         System::Postgres => Some("SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0"),
@@ -431,7 +431,7 @@ impl Recipe for Ladder {
     }
 
     fn has_failed(&self, _done: &[CompletedStep]) -> bool {
-        // A statement of the user's own may well bring other rows each time; the built-in one may not.
+        // A user's statement may return different rows; the built-in statement must not.
         self.options.sql.is_none() && self.witnesses.iter().any(|seen| seen.differing() > 0)
     }
 }

@@ -1,4 +1,5 @@
-//! Short transactions from closed and open loads: TPC-B-like ones as pgbench has them, and a TPC-C-like mix of new orders.
+//! Short transactions in closed and open loads: TPC-B-like transactions as in pgbench, and a TPC-C-like mix of new
+//! orders.
 //!
 //! The sweep of `analyse` determines the next load.
 
@@ -28,13 +29,13 @@ use crate::step::{FileSpec, Step, Work};
 
 use ledger::Ledger;
 
-/// Names of the steps whose rows are looked at.
+/// Names of the steps whose rows the recipe reads.
 const LOADED: &str = "Count what was loaded";
 const CHECKED: &str = "Check what is there";
-/// Sessions that fill tables, where a system lets several write.
+/// Sessions that fill tables, if the system allows concurrent writers.
 const FILLERS: u32 = 4;
 
-/// The transactions.
+/// Transaction scripts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Script {
     /// TPC-B-like: an account, a teller and a branch are updated, and a row is added to the history, as pgbench does by default
@@ -49,7 +50,7 @@ pub enum Script {
 }
 
 impl Script {
-    /// Its word: `tpc-b`.
+    /// Name on the command line: `tpc-b`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TpcB => "tpc-b",
@@ -74,19 +75,19 @@ impl Script {
     }
 }
 
-/// How a transaction is executed.
+/// Execution of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A call of a `PostgreSQL` function or procedure.
     Function,
     /// A call of a `MySQL` procedure.
     Procedure,
-    /// Statement by statement, each prepared.
+    /// Individual prepared statements.
     Statements,
 }
 
 impl By {
-    /// The statement that calls a procedure with a result.
+    /// Statement that calls a procedure with a result.
     fn call(self, name: &str, parameters: &str) -> String {
         match self {
             Self::Function => format!("SELECT {name}({parameters})"),
@@ -104,8 +105,8 @@ pub struct OltpOptions {
     /// Branches of 100,000 accounts, by default 10; with --script new-order warehouses, by default 2
     #[arg(long, value_name = "COUNT")]
     pub scale: Option<u32>,
-    /// Send each statement separately, prepared, as pgbench does; by default a transaction is one call of a stored procedure,
-    /// where the system has them
+    /// Send each statement separately, prepared, as in pgbench; by default a transaction is a single call of a stored
+    /// procedure, if the system has them
     #[arg(long)]
     pub statements: bool,
     /// Only closed loads with these numbers of clients, such as 1,4,16; by default the number rises until throughput does not
@@ -168,13 +169,13 @@ impl SuiteOptions for OltpOptions {
 #[derive(Clone, Debug)]
 struct Tables {
     create: Vec<String>,
-    /// Phases of loading; the statements of a phase in any order.
+    /// Phases of loading; statements of a phase are independent.
     fill: Vec<Vec<String>>,
     index: Vec<String>,
     names: Vec<&'static str>,
     /// Initial rows of each table.
     expected: Vec<u64>,
-    /// The query of the consistency check, which returns one row.
+    /// Query of the consistency check, which returns a single row.
     check: String,
 }
 
@@ -202,7 +203,7 @@ impl Oltp {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: no database, a system that it does not know, a scale or loads that cannot be.
+    /// A one-line message with the remedy: no database, an unsupported system, an invalid scale or invalid loads.
     pub fn new(options: OltpOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, _)) = facts.database else {
             return Err(format!("{}: there is no database here", facts.subject.name));
@@ -257,7 +258,7 @@ impl Oltp {
         Step::sessions(name, step).measuring("whole transactions as a session sees them, commit included")
     }
 
-    /// The first row of the query of a step, by its name.
+    /// First row of the query of the step with this name.
     fn first_row<'a>(done: &'a [CompletedStep], name: &str) -> Option<&'a Row> {
         done.iter().find(|done| done.step.name == name)?.result.statements()?.rows.first()
     }
@@ -269,14 +270,14 @@ impl Oltp {
         let both = self.tables.names.iter().zip(&self.tables.expected).zip(row);
         both.filter_map(|((name, expected), found)| {
             let found = found.int().and_then(|found| u64::try_from(found).ok()).unwrap_or(0);
-            // Transactions of earlier runs have added rows to some tables.
+            // Earlier runs may have added rows to some tables.
             let is_wrong = if was_there { found < *expected } else { found != *expected };
             is_wrong.then(|| format!("{name} has {found} rows instead of {expected}"))
         })
         .collect()
     }
 
-    /// Inconsistencies at the end; none if the check was not run.
+    /// Inconsistencies at the end; `None` if the check was not executed.
     fn wrongs(&self, done: &[CompletedStep]) -> Option<Vec<String>> {
         let row = Self::first_row(done, CHECKED)?;
         let rows_before = |table: &str| {
@@ -330,8 +331,8 @@ fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> 
     before
 }
 
-/// Statements that create the stored procedures of a script, so that a transaction is one round trip; none where the script
-/// needs none or the system has none.
+/// Statements that create the stored procedures of a script, which reduce a transaction to a round trip; empty without
+/// procedures.
 fn procedures(system: System, script: Script) -> Vec<String> {
     let file = match system {
         System::Postgres => include_str!("oltp/postgres.sql"),
@@ -347,7 +348,7 @@ fn procedures(system: System, script: Script) -> Vec<String> {
     names.iter().map(|name| named(file, name).to_owned()).collect()
 }
 
-/// A step whose query result the recipe reads.
+/// A step with a query for the recipe.
 fn query(name: &str, sql: String) -> Step {
     Step::statements(name, StatementsStep::new(1, move |_| vec![SqlRequest::Query(sql.clone())])).uncounted()
 }
@@ -388,7 +389,7 @@ impl Recipe for Oltp {
     }
 
     fn data_size(&self) -> Bytes {
-        // As PostgreSQL lays them out: 100,000 accounts with their key, or a warehouse with its stock and customers.
+        // As stored by PostgreSQL: 100,000 accounts with their key, or a warehouse with its stock and customers.
         let each = if self.options.script == Script::NewOrder { Bytes::mib(90) } else { Bytes::mib(15) };
         Bytes::new(u64::from(self.options.scale()) * each.get())
     }

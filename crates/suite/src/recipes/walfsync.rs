@@ -1,4 +1,4 @@
-//! How fast a write-ahead log becomes durable by each method, as `pg_test_fsync` measures it, also for other logs.
+//! Rate of durable writes to a write-ahead log by method, as in `pg_test_fsync`, also for other logs.
 
 use clap::ValueEnum;
 use plimsoll_device::{Engine, Flush, SyncMode};
@@ -13,26 +13,26 @@ use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::result::IoResult;
 use crate::step::{Access, Descriptor, FileSpec, Step, Worker};
 
-/// What etcd's documentation allows the 99th percentile of its flushes.
+/// Maximum 99th percentile of flushes by etcd's documentation.
 const ETCD_P99: Span = Span::from_millis(10);
 
 /// The log whose writes are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WalPreset {
-    /// 8 kB by each `wal_sync_method`, as `pg_test_fsync` tries them
+    /// 8 kB by each `wal_sync_method`, as in `pg_test_fsync`
     Postgresql,
     /// Redo of multiples of 512 bytes, and pages of 16 kB with their doublewrite
     Innodb,
     /// Redo of 512 bytes to 1 MB, direct and synchronous
     Oracle,
-    /// Appends of 2300 bytes, each with an fdatasync; 99 % below 10 ms or not
+    /// Appends of 2300 bytes, each with an fdatasync; judged by etcd's limit of 10 ms for the 99th percentile
     Etcd,
 }
 
 /// Options of walfsync.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WalfsyncOptions {
-    /// Database whose log is imitated
+    /// Database whose log is emulated
     #[arg(long, value_enum, default_value_t = WalPreset::Postgresql)]
     pub preset: WalPreset,
     /// Duration of each method
@@ -55,13 +55,13 @@ impl SuiteOptions for WalfsyncOptions {
     }
 }
 
-/// Methods to make a log durable.
+/// Durable writes of a log by several methods.
 #[derive(Debug)]
 pub struct Walfsync {
     options: WalfsyncOptions,
     headings: Vec<Vec<String>>,
     cases: Vec<Case>,
-    /// Cases that can be done here, in the order of their steps.
+    /// Cases that are possible on this ground, in the order of their steps.
     planned: Vec<usize>,
 }
 
@@ -69,7 +69,8 @@ impl Walfsync {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: a file that is too small, too little space, a place that may not be written to.
+    /// A one-line message with the remedy: a file that is too small, insufficient space, or a target that may not be
+    /// written.
     pub fn new(options: WalfsyncOptions, facts: &Facts) -> Result<Self, String> {
         if options.file < Bytes::mib(2) || !options.file.get().is_multiple_of(1 << 20) {
             return Err(format!("a log of {} is too small or uneven: give whole MiB, at least 2MiB", options.file));
@@ -91,7 +92,7 @@ impl Walfsync {
 
     fn rows(&self, done: &[CompletedStep]) -> Vec<Row> {
         let row = |(index, case): (usize, &Case)| {
-            // The file is filled first.
+            // The first step fills the file.
             let place = self.planned.iter().position(|planned| *planned == index);
             let seen = place.and_then(|place| done.get(place + 1)).and_then(|done| done.result.io());
             Row { group: case.group, label: case.label.clone(), got: seen.map(|seen| got(case, seen)) }
@@ -200,7 +201,7 @@ impl Recipe for Walfsync {
 }
 
 impl Walfsync {
-    /// A name that no other case has: one method is tried with one write and with two, and one size in two groups.
+    /// A unique name: the same method occurs with a single write and with two, and the same size in two groups.
     fn step_name(&self, case: &Case) -> String {
         let label = case.label.trim();
         let alike = || self.cases.iter().filter(|other| other.label.trim() == label);
@@ -211,11 +212,11 @@ impl Walfsync {
         }
     }
 
-    /// The method that is fastest for one write.
+    /// The fastest method for a single write.
     fn fastest(&self, rows: &[Row]) -> Option<String> {
         let one = rows.iter().filter(|row| row.group == 0);
         let rated = one.filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?.rate())));
-        // Of two that are as fast the one that is preferred, which is the first.
+        // Of equal methods the first, which is preferred.
         let (label, best) = rated.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
         let usual = self.find(rows, |case| case.method == Method::Fdatasync)?.rate();
         let said = if label == "fdatasync" {
@@ -267,28 +268,28 @@ fn etcd_verdict(rows: &[Row]) -> Option<String> {
     Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} that etcd asks for{end}"))
 }
 
-/// The method that makes a write durable.
+/// Method of durability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     /// The file is opened with `O_DIRECT` and `O_DSYNC`.
     OpenDatasync,
     /// The file is opened with `O_DSYNC`, through the page cache.
     Dsync,
-    /// `fdatasync` after it.
+    /// `fdatasync` after the write.
     Fdatasync,
-    /// `fsync` after it.
+    /// `fsync` after the write.
     Fsync,
-    /// `fsync` after a write past the page cache.
+    /// `fsync` after a direct write.
     DirectFsync,
     /// `F_FULLFSYNC` of another operating system.
     Writethrough,
     /// The file is opened with `O_DIRECT` and `O_SYNC`.
     OpenSync,
-    /// `fsync`, and the file is opened again.
+    /// `fsync`, after which the file is closed and opened again.
     FsyncClose,
-    /// The file is opened again, and flushed by an `fsync` there.
+    /// The file is closed and opened again, and flushed by `fsync` on the new descriptor.
     CloseFsync,
-    /// Never.
+    /// No flush.
     Plain,
 }
 
@@ -297,7 +298,7 @@ impl Method {
         matches!(self, Self::OpenDatasync | Self::OpenSync | Self::DirectFsync)
     }
 
-    /// It needs a file that can be opened.
+    /// Whether the method opens the file again.
     const fn reopens(self) -> bool {
         matches!(self, Self::FsyncClose | Self::CloseFsync)
     }
@@ -326,28 +327,28 @@ impl Method {
     }
 }
 
-/// Where writes go.
+/// Position of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// The beginning of the file again and again.
+    /// Always at the start of the file.
     Start,
-    /// One behind the other, from the beginning again at the end of the file.
+    /// Sequential, wrapping at the end of the file.
     Appended,
 }
 
-/// One line of the table.
+/// A line of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Case {
-    /// Index of the heading that it stands below.
+    /// Index of its heading.
     group: usize,
-    /// What it is called there.
+    /// Its label.
     label: String,
     method: Method,
-    /// Bytes of one write.
+    /// Size of a write in bytes.
     size: u32,
-    /// Writes of one operation of the table.
+    /// Writes per operation of the table.
     writes: u32,
-    /// Writes between two flushes.
+    /// Writes per flush.
     flush_every: u32,
     place: Place,
 }
@@ -361,7 +362,7 @@ impl Case {
         Self { place: Place::Appended, ..self }
     }
 
-    /// The reason why it cannot be executed here, if any.
+    /// Reason why it is impossible on this ground, if any.
     fn refused(&self, facts: &Facts) -> Option<&'static str> {
         if self.method == Method::Writethrough {
             return Some("Linux has no such call");
@@ -376,7 +377,7 @@ impl Case {
         (self.method == Method::Plain && !facts.has_cache()).then_some("there is no page cache here")
     }
 
-    /// The step of so many seconds that measures it, in a file of `file` bytes.
+    /// Step of duration `span` in a file of `file` bytes.
     fn step(&self, name: String, file: Bytes, span: Span) -> Step {
         let used = match self.place {
             Place::Start => Bytes::new(u64::from(self.size) * u64::from(self.writes)),
@@ -405,7 +406,7 @@ impl Case {
     }
 }
 
-/// Headings and lines of a preset.
+/// Headings and cases of a preset.
 fn cases(preset: WalPreset) -> (Vec<Vec<String>>, Vec<Case>) {
     match preset {
         WalPreset::Postgresql => postgresql(),
@@ -491,12 +492,12 @@ fn etcd() -> (Vec<Vec<String>>, Vec<Case>) {
     (headings, vec![Case::new(0, "append 2300B, fdatasync", Method::Fdatasync, 2300, 1).appended()])
 }
 
-/// A commit that is not slower than this many plain writes was not flushed.
+/// Minimum ratio of the time of a flushed commit to that of a plain write.
 const PLAIN_RATIO: f64 = 3.0;
-/// Times are alike up to this ratio.
+/// Maximum ratio of similar times.
 const ALIKE_RATIO: f64 = 1.5;
 
-/// What the commits say about the storage; none where a model answers, or nothing is known.
+/// Evidence on flushes from the commit times; `None` for a model, or without figures.
 fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<String> {
     if !matches!(facts.source, Source::Measured { .. }) {
         return None;
@@ -523,7 +524,7 @@ fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<Str
     ))
 }
 
-/// Whether one descriptor makes durable what another one wrote.
+/// Whether a flush on another descriptor makes writes durable.
 fn descriptors(own: &Got, other: &Got) -> String {
     let (own, other) = (1e6 / own.rate(), 1e6 / other.rate());
     if other * ALIKE_RATIO < own {
@@ -543,20 +544,20 @@ struct Row {
     group: usize,
     /// Its label.
     label: String,
-    /// Its figures; none if it could not be measured.
+    /// Its figures; `None` if it was not measured.
     got: Option<Got>,
 }
 
 /// Figures of a line.
 #[derive(Clone, Debug)]
 struct Got {
-    /// Operations of the table, each of one or several writes.
+    /// Operations of the table, each of one or more writes.
     operations: f64,
-    /// How long they took.
+    /// Duration.
     span: Span,
-    /// Bytes that were written.
+    /// Bytes written.
     bytes: u64,
-    /// Times of the calls after which data are durable.
+    /// Times of the calls that make data durable.
     durable: Bins,
 }
 
@@ -593,13 +594,13 @@ fn figures(got: Option<&Got>) -> String {
     }
 }
 
-/// Seconds without a fraction where there is none.
+/// Seconds, without fraction if integral.
 fn trimmed(seconds: f64) -> String {
     let text = format!("{seconds:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Percentiles of the calls that make data durable, in microseconds, and the rate of bytes.
+/// Percentiles of the calls that make data durable, in microseconds, and the byte rate.
 fn percentiles(headings: &[Vec<String>], rows: &[Row]) -> String {
     let mut text = format!(
         "{:<38}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",

@@ -1,4 +1,4 @@
-//! The whole suite on small tables of real databases: nothing fails, and nothing is wrong.
+//! The whole suite on small tables of real databases, without failures and wrong results.
 #![allow(clippy::print_stderr)] // it says when it is skipped
 
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, Test};
 use plimsoll_suite::{Database, Facts, Recipe, Step, Watch, perform};
 use plimsoll_units::{Bytes, Span};
 
-/// A directory of this test's own, removed in the end.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {

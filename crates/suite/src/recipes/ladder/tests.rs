@@ -1,4 +1,4 @@
-//! The ladder as data: its steps, its table and what it says, without a database.
+//! Steps, table and verdicts of the ladder, without a database.
 
 use plimsoll_record::{Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op};
@@ -39,7 +39,7 @@ fn ladder(rungs: &[u32], until: Until) -> Ladder {
     Ladder::new(options, &facts(System::Postgres)).expect("rungs that rise")
 }
 
-/// All that it makes when each step is done as `seen` says.
+/// All steps, each with the result of `seen`.
 fn climb(ladder: &mut Ladder, seen: impl Fn(&SessionsStep) -> SessionsResult) -> Vec<CompletedStep> {
     let facts = facts(System::Postgres);
     let mut done = Vec::new();
@@ -53,7 +53,7 @@ fn climb(ladder: &mut Ladder, seen: impl Fn(&SessionsStep) -> SessionsResult) ->
     done
 }
 
-/// What the article saw: each execution of a rung takes its mean.
+/// The article's results: each execution of a rung takes the mean of the rung.
 fn article(step: &SessionsStep) -> SessionsResult {
     let row = published::ROWS.iter().find(|row| row.sessions == step.sessions).expect("a rung of the article");
     let response = Span::from_secs_f64(row.mean_s);

@@ -1,4 +1,4 @@
-//! What a ladder says: the most it gives, from where on, what is queued for, and whether the rows were the same.
+//! Verdicts of a ladder: maximum throughput, its knee, the binding limit, and equality of results.
 
 use plimsoll_analyse::closed;
 use plimsoll_record::DelayAndQueue;
@@ -10,7 +10,7 @@ use super::{Ladder, Rung};
 use crate::ground::Facts;
 use crate::recipes::evidence::bound;
 
-/// A fit that is off by more than this describes something else.
+/// Maximum relative error of a fit.
 const POOR: f64 = 0.2;
 
 pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Vec<String> {
@@ -61,7 +61,7 @@ fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {
     ]
 }
 
-/// Throughput grew with the sessions, or not as one queue makes it grow.
+/// Throughput grew linearly, or not like that of a single queue.
 fn no_station(first: &Rung<'_>, last: &Rung<'_>) -> String {
     format!(
         "No station was found that sessions queue for: {} brought {:.1} times as many executions as {}. Climb further: \
@@ -82,7 +82,7 @@ fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
     ))
 }
 
-/// How much of the built-in table came from storage for each scan.
+/// Share of the built-in table read from storage per scan.
 fn fetched(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
     let size = ladder.options.table_size()?;
     let fetched = Bytes::new(last.seen.counted.fetched_bytes?.checked_div(last.counted)?);

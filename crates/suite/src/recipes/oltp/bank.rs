@@ -21,14 +21,14 @@ const UPDATE_TELLER: &str = "UPDATE tellers SET tbalance = tbalance + ? WHERE ti
 const UPDATE_BRANCH: &str = "UPDATE branches SET bbalance = bbalance + ? WHERE bid = ?";
 const INSERT_HISTORY: &str = "INSERT INTO history (tid, bid, aid, delta, mtime) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)";
 
-/// The tables of `scale` branches. None if the system is not supported.
+/// The tables of `scale` branches. `None` if the system is not supported.
 pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     let wide = |width: u32| match system {
         System::Sqlite => "TEXT".to_owned(),
         System::Mysql => format!("CHAR({width}) CHARACTER SET latin1"),
         _ => format!("CHAR({width})"),
     };
-    // SQLite has no columns of a fixed width.
+    // SQLite has no fixed-width columns.
     let filler =
         |width: u32| if system == System::Sqlite { format!("printf('%{width}s', '')") } else { "''".to_owned() };
     let create = vec![
@@ -70,7 +70,8 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     })
 }
 
-/// Inconsistencies of balances, history and committed transactions. The history had `before` rows before the first transaction.
+/// Inconsistencies between balances, history and committed transactions. The history had `before` rows before the first
+/// transaction.
 pub(super) fn wrongs(script: Script, row: &Row, before: i64, ledger: &Ledger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
@@ -90,7 +91,7 @@ pub(super) fn wrongs(script: Script, row: &Row, before: i64, ledger: &Ledger) ->
     wrongs
 }
 
-/// Transactions of one of the scripts.
+/// Transactions of a script.
 pub(super) struct Bank {
     pub(super) script: Script,
     pub(super) by: By,

@@ -1,4 +1,4 @@
-//! Short transactions as data: their loads, their layouts and their checks, without a database.
+//! Loads, layouts and checks of short transactions, without a database.
 
 use plimsoll_database::Value;
 use plimsoll_record::{Counting, Slice};
@@ -13,7 +13,7 @@ fn oltp(options: OltpOptions) -> Oltp {
     Oltp::new(options, &facts(System::Postgres)).expect("options that fit")
 }
 
-/// A system with eight processors that takes 10 ms for a transaction, for as long as the step asks.
+/// A system with eight servers of 10 ms per transaction, for the duration of the step.
 fn eight_at_once(step: &SessionsStep) -> SessionsResult {
     let (sessions, rate) = match step.pace {
         Pace::Closed { depth } => (f64::from(depth), f64::from(depth.min(8)) / 0.010),
@@ -80,7 +80,7 @@ fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
     assert!(said[2].starts_with("Load line: p99 <= "), "{said:#?}");
     let listings = oltp.listings(&done, &facts);
     assert!(listings[0].text.contains("transaction type: tpc-b\nscaling factor: 10\n"), "{}", listings[0].text);
-    // Several loads brought the most; each client waits for all of them.
+    // Several loads had the maximum throughput; each client waits for all of them.
     let figure = |name: &str| {
         let (_, rest) = listings[0].text.split_once(name).expect("it is listed");
         rest.split_whitespace().next().and_then(|figure| figure.parse::<f64>().ok()).expect("a number")

@@ -1,4 +1,4 @@
-//! What short transactions say: how many a second may be asked for, what binds, and whether what was written agrees.
+//! Verdicts on short transactions: supported rate, binding limit, and consistency of the data.
 
 use plimsoll_database::System;
 use plimsoll_load::Pace;
@@ -11,10 +11,10 @@ use crate::recipe::{CompletedStep, Recipe};
 use crate::recipes::evidence::bound;
 use crate::recipes::load_line::keeping;
 
-/// The sessions' own program may take this share of the host's processors before it is a part of what is measured.
+/// Maximum share of the host's processors for this program, above which it is part of the measured load.
 const MAX_CLIENT_SHARE: f64 = 0.1;
 
-/// The point with the most transactions a second; of equal ones the first, which is the lightest of closed ones that rise.
+/// The point with the highest throughput; of equal points the first, which has the lightest closed load.
 pub(super) fn most<'a, 'b>(points: &'a [Measured<'b>]) -> Option<&'a Measured<'b>> {
     points.iter().rev().max_by(|a, b| a.run.figures.iops.value.total_cmp(&b.run.figures.iops.value))
 }
@@ -58,7 +58,7 @@ fn knee(knee: &Knee) -> String {
     format!("The knee is at {}: {:.0} transactions a second, {mean} each on average.", load(knee.offered), knee.iops)
 }
 
-/// The share of the host's processors that this program took. In `SQLite` it is the database, too.
+/// Share of the host's processors used by this program. For `SQLite` this includes the database.
 fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
     if facts.database.as_ref().is_some_and(|(system, _)| *system == System::Sqlite) {
         return None;

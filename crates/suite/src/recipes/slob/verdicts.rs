@@ -12,12 +12,13 @@ use crate::recipes::load_line::keeping;
 
 /// Usual requirement for the mean read latency of database storage.
 const USUAL_LATENCY: Span = Span::from_millis(1);
-/// Share of reads from the page cache above which there is a caution.
+/// Share of page cache hits from which a caution is given.
 const CACHE_SHARE: f64 = 0.1;
-/// Rows to a block that count as one: trees have pages of their own, and `InnoDB` counts some that it keeps for later.
+/// Range of rows per block that counts as a row per block: trees have inner pages, and `InnoDB` includes reserved
+/// pages.
 const ONE_ROW: (f64, f64) = (0.7, 1.01);
 
-/// A schema whose rows and blocks are not one to one.
+/// A schema without a row per block.
 pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
     let ratio = |&(_, rows, blocks): &(i64, f64, f64)| rows / blocks.max(1.0);
     let wrong = counted.iter().find(|one| !(ONE_ROW.0..=ONE_ROW.1).contains(&ratio(one)))?;
@@ -84,7 +85,7 @@ fn line(curve: &Curve<'_>, name: &str, objective: Option<Objective>) -> Option<S
     Some(format!("{name}: {}{blocks}.", keeping(&line, "units of work")))
 }
 
-/// The block I/O at which the mean read takes the usual latency.
+/// Block I/O at which the mean read time reaches the usual latency.
 fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
     curve.points.iter().find_map(|point| point.read_latency())?;
     Some(match curve.blocks_within(USUAL_LATENCY) {
@@ -104,7 +105,7 @@ fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
     })
 }
 
-/// Whether it was I/O.
+/// Caution if reads were served from the page cache.
 pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Option<String> {
     let known = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point)));
     let Some((share, point)) = known.max_by(|a, b| a.0.total_cmp(&b.0)) else {
@@ -133,7 +134,7 @@ pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Op
     ))
 }
 
-/// The data and the setting in the terms of SLOB.
+/// Data and settings in SLOB's terms.
 pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAbout) -> Vec<String> {
     let row = Bytes::new(layout.row());
     let data = if options.compressible {

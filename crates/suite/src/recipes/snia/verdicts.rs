@@ -1,4 +1,4 @@
-//! What is concluded of the rounds, and what they are not.
+//! Conclusions from the rounds, and their limitations.
 
 use plimsoll_units::{Bytes, Span};
 
