@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_shown_without_passwords() {
+    fn address_is_parsed_and_printed_without_password() {
         let check = |text: &str, system, shown: &str| {
             let address: Address = text.parse().expect(text);
             assert_eq!((address.system, address.to_string().as_str()), (system, shown));

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_version_is_found_by_its_mount() {
+    fn version_1_is_found_by_mount() {
         let mounts = "cgroup2 /none cgroup2 rw 0 0\ncgroup /nowhere/cpu cgroup rw,cpu 0 0\ncgroup /nowhere/memory cgroup rw,memory 0 0\n";
         assert_eq!(Place::second(mounts, "0::/\n"), None);
         let place = Place::first(mounts, "4:memory:/not/here\n0::/\n").unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_version_stands_beside_its_maker() {
+    fn version_2_group_is_a_sibling() {
         let top = std::env::temp_dir().join(format!("plimsoll-groups-{}", std::process::id()));
         fs::create_dir_all(top.join("user/mine")).unwrap();
         let mounts = format!("cgroup2 {} cgroup2 rw 0 0\n", top.display());
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_runs_inside_and_the_group_goes() {
+    fn command_runs_in_group_and_group_is_removed() {
         let cgroup = match MemoryCgroup::new("test", Bytes::new(64 << 20)) {
             Ok(cgroup) => cgroup,
             Err(failure) => {

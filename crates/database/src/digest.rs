@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_are_equal_in_any_order_and_however_numbers_came() {
+    fn digest_is_independent_of_order_and_number_type() {
         let (one, two): (&[Value], &[Value]) = (&[1.into(), "a".into()], &[2.into(), Value::Null]);
         assert_eq!(digest(&[one, two]), digest(&[two, one]));
         assert_eq!(digest(&[one]), digest(&[&["1".into(), Value::Bytes(b"a".to_vec())]]));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_apart() {
+    fn different_rows_have_different_digests() {
         let rows: [&[Value]; 7] = [
             &["ab".into(), "c".into()],
             &["a".into(), "bc".into()],

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_folders_of_processes_that_are_gone_are_removed() {
+    fn only_folders_of_ended_processes_are_removed() {
         let parent = std::env::temp_dir().join(format!("leftovers-{}", std::process::id()));
         let folder = |name: &str, owner: Option<&str>| {
             let folder = parent.join(name);

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_whatever_the_program_is_called() {
+    fn stat_line_is_parsed_with_any_program_name() {
         let stat = Stat::read("7 (a) b (c)) S 3 7 7 0 -1 0 0 0 0 0 150 25 400 8 20 0 1 0 9999 1 1").unwrap();
         assert_eq!((stat.parent, stat.began), (3, 9999));
         assert_eq!(stat.own.user, Span::from_millis(1500));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_children_used_stays() {
+    fn usage_of_ended_children_is_kept() {
         // A child that works and ends, while its parent waits for input.
         let script = "sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'; echo; read x; exit 0";
         let mut shell =
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_known_to_itself() {
+    fn own_usage_is_available() {
         assert!(own().is_some_and(|usage| usage.read_bytes.is_some()));
     }
 }

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn it_outlives_the_thread_that_asked_and_ends_when_dropped() {
+    fn process_outlives_starting_thread_and_ends_on_drop() {
         let Some(command) = sleeping("1000") else { return };
         let kept = std::thread::spawn(|| ServerProcess::start(command).unwrap()).join().unwrap();
         std::thread::sleep(Duration::from_millis(50));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_asked_first() {
+    fn signal_is_sent_before_kill() {
         let (Some(long), Some(short)) = (sleeping("1000"), sleeping("0")) else { return };
         let status = ServerProcess::start(long).unwrap().stop(Signal::TERM, Duration::from_secs(60));
         assert_eq!(ending(status), "it was ended by signal 15");
@@ -233,14 +233,14 @@ mod tests {
     }
 
     #[test]
-    fn users_are_found() {
+    fn user_numbers_are_parsed() {
         let passwd = "root:x:0:0::/:/bin/sh\npostgresql:x:9:9::/:\npostgres:x:101:104:PG:/var/lib:/bin/bash\n";
         assert_eq!(numbers(passwd, "postgres"), Some((101, 104)));
         assert_eq!(numbers(passwd, "mysql"), None);
     }
 
     #[test]
-    fn a_log_says_its_last_words_on_one_line() {
+    fn last_log_lines_are_joined() {
         let log = std::env::temp_dir().join(format!("plimsoll-log-{}", std::process::id()));
         fs::write(&log, "one\n\ntwo\nthree\n").unwrap();
         assert_eq!(last_words(&log, 2), "two; three");

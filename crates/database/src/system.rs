@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn databases_of_the_server_itself_are_reserved() {
+    fn system_databases_are_reserved() {
         let reserved = [
             (System::Mysql, "mysql information_schema performance_schema sys MYSQL"),
             (System::Postgres, "template0 template1 postgres"),

@@ -81,7 +81,7 @@ fn kind<T>(answer: Result<T, Failure>) -> Kind {
 }
 
 #[test]
-fn a_made_server_is_one() {
+fn created_server_passes_all_checks() {
     let folder = Folder::new("mysql");
     let Some(made) = server(&wanted(&folder.0, Flushes::Honoured)) else { return };
     let database: &dyn Database = &made;
@@ -395,7 +395,7 @@ fn addresses(made: &Made) {
 }
 
 #[test]
-fn flushes_are_left_out_where_they_are_ignored() {
+fn ignored_flushes_are_not_issued() {
     let folder = Folder::new("mysql-lax");
     let Some(made) = server(&wanted(&folder.0, Flushes::Ignored)) else { return };
     assert_eq!(made.about().durable, Some(false));
@@ -415,7 +415,7 @@ fn flushes_are_left_out_where_they_are_ignored() {
 }
 
 #[test]
-fn what_cannot_be_made_says_why() {
+fn failed_creation_has_reason() {
     let folder = Folder::new("mysql-wrong");
     let mut make = wanted(&folder.0, Flushes::Ignored);
     make.settings = vec![("no_such_setting".into(), "1".into())];
@@ -429,7 +429,7 @@ fn what_cannot_be_made_says_why() {
 }
 
 #[test]
-fn nobody_there_is_unreachable() {
+fn missing_server_is_unreachable() {
     let at = |address: &str| connect(&address.parse().unwrap()).err().unwrap();
     for address in ["mysql://me:secret@localhost/x?socket=/no/such/socket", "mysql://me:secret@127.0.0.1:1/x"] {
         let failure = at(address);

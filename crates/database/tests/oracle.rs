@@ -10,7 +10,7 @@ fn refused(url: &str) -> plimsoll_database::Failure {
 
 #[cfg(not(feature = "oracle"))]
 #[test]
-fn without_the_driver_it_says_how_to_get_it() {
+fn missing_driver_is_explained() {
     let failure = refused("oracle://me:secret@db.example/orcl");
     assert_eq!(failure.kind, Kind::Unsupported);
     assert!(failure.message.contains("--features oracle") && !failure.message.contains("secret"), "{failure}");
@@ -18,7 +18,7 @@ fn without_the_driver_it_says_how_to_get_it() {
 
 #[cfg(feature = "oracle")]
 #[test]
-fn who_does_not_answer_or_is_no_oracle_is_not_reached() {
+fn silent_or_foreign_server_is_unreachable() {
     use std::io::Write as _;
 
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

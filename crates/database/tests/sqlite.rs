@@ -73,7 +73,7 @@ fn values_of_every_type_go_in_and_come_back() {
 }
 
 #[test]
-fn several_statements_run_in_turn_and_are_added_up() {
+fn several_statements_run_in_order_and_counts_add_up() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut session = made.session().unwrap();
@@ -92,7 +92,7 @@ fn several_statements_run_in_turn_and_are_added_up() {
 }
 
 #[test]
-fn failures_are_told_apart() {
+fn failures_are_classified() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut session = made.session().unwrap();
@@ -127,7 +127,7 @@ fn failures_are_told_apart() {
 }
 
 #[test]
-fn a_statement_is_cancelled_from_another_thread() {
+fn statement_is_cancelled_from_another_thread() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut session = made.session().unwrap();
@@ -146,7 +146,7 @@ fn a_statement_is_cancelled_from_another_thread() {
 }
 
 #[test]
-fn writers_wait_for_each_other_and_readers_for_nobody() {
+fn writers_wait_and_readers_do_not() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let database = &made;
@@ -179,7 +179,7 @@ fn writers_wait_for_each_other_and_readers_for_nobody() {
 }
 
 #[test]
-fn who_waits_too_long_or_is_cancelled_while_waiting_is_told() {
+fn lock_timeout_and_cancelled_wait_are_reported() {
     let folder = Folder::new();
     let made = made(&folder, &[("busy_timeout", "20")]);
     let mut first = made.session().unwrap();
@@ -216,7 +216,7 @@ fn spent(observer: &mut dyn Observer, activity: Spent) -> Span {
 }
 
 #[test]
-fn the_time_of_sessions_is_accounted_for() {
+fn session_time_is_accounted() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut observer = made.observer().unwrap();
@@ -293,7 +293,7 @@ fn counters_count() {
 }
 
 #[test]
-fn what_is_in_it_is_listed_and_destroyed() {
+fn contents_are_listed_and_dropped() {
     let folder = Folder::new();
     let path = folder.0.join("given.db");
     std::fs::write(&path, "").unwrap();
@@ -319,7 +319,7 @@ fn what_is_in_it_is_listed_and_destroyed() {
 }
 
 #[test]
-fn what_was_made_is_set_as_asked_and_goes_with_it() {
+fn created_file_has_settings_and_is_removed() {
     let folder = Folder::new();
     let first = made(&folder, &[("page_size", "4096"), ("journal_mode", "truncate")]);
     let ignored = Make { flushes: Flushes::Ignored, ..plan(&folder.0, &[]) }.make().unwrap();
@@ -342,13 +342,13 @@ fn what_was_made_is_set_as_asked_and_goes_with_it() {
 }
 
 #[test]
-fn no_space_is_told_and_undone() {
+fn no_space_is_reported_and_rolled_back() {
     let folder = Folder::new();
     fills_up(&made(&folder, &[("max_page_count", "64")]));
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn full_disk_is_reported() {
     if std::env::var_os("PLIMSOLL_ROOT_TESTS").is_none() {
         eprintln!("skipped: mounts a small filesystem: set PLIMSOLL_ROOT_TESTS=1, as root");
         return;

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_and_engines_are_told() {
+    fn help_describes_options_and_engines() {
         let check = |text: String, expected: &str| assert!(text.contains(expected), "{expected}: {text}");
         check(option_help(Some("blocksize")), "alias  blocksize\n");
         check(option_help(Some("bs")), "takes  up to three whole numbers of at least 1, with k");

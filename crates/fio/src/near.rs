@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_is_found() {
+    fn nearest_name_is_found() {
         let names = ["iodepth", "direct", "bs", "size", "offset"];
         let check = |word, expected| assert_eq!(nearest(word, names.into_iter()), expected, "{word}");
         check("iodepht", Some("iodepth"));

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_as_fio_reads_them() {
+    fn sizes_are_parsed_like_fio() {
         for (text, value) in [
             ("4k", 4_096),
             ("4K", 4_096),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fio_would_cut_short_is_refused() {
+    fn truncated_numbers_are_refused() {
         for (text, words) in [
             ("1.5k", "fio as 1,"),
             ("1e3", "fio as 1,"),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_base_is_the_other_way_round() {
+    fn decimal_base_swaps_units() {
         let read = |text| whole(text, Scale::Counts(Base::Decimal));
         assert_eq!(
             (read("4k"), read("4ki"), read("4KiB"), read("1gb")),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_fio_reads_them() {
+    fn times_are_parsed_like_fio() {
         let seconds = |text| span(text, Bare::Seconds).map(Span::as_nanos).map_err(|Unreadable(words)| words);
         for (text, ms) in [("10", 10_000), ("10s", 10_000), ("10m", 600_000), ("1H", 3_600_000), ("10msec", 10)] {
             assert_eq!(seconds(text), Ok(ms * 1_000_000), "{text}");

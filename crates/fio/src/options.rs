@@ -171,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_values() {
+    fn defaults_are_valid_values() {
         for spec in options().filter(|spec| !spec.default.is_empty()) {
             assert!(value::read(spec.form, Some(spec.default), Base::Binary).is_ok(), "{spec:?}");
         }
     }
 
     #[test]
-    fn names_are_known() {
+    fn all_names_are_found() {
         let check = |name, expected: &str| {
             let found = match known(name) {
                 Known::Here(spec) => spec.name.to_owned(),

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn cost_is_what_hand_and_price_list_say() {
+    fn cost_matches_price_list() {
         // 100 GB at VPU 10: 100 x (0.0255 + 10 x 0.0017) = 4.25 a month; at VPU 20: 5.95; VPU 0: 2.55.
         let begin = 1_790_000_000_000_000_000;
         let mut bill = Bill::new(begin, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_price_is_said_and_sums_stay_exact_in_bounded_space() {
+    fn unknown_price_is_reported_and_merged_sums_stay_exact() {
         let mut bill = Bill::new(0, "link(1ms)", None);
         assert_eq!(bill.cost(HOUR_NS), None);
         let paid = offer("oci:100GB@10vpu");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn other_currencies_are_counted_apart() {
+    fn currencies_are_counted_separately() {
         let mut bill = Bill::new(0, "sakura", Some(&offer("sakura/sas-hdd")));
         bill.change(HOUR_NS, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
         let cost = bill.cost(2 * HOUR_NS).unwrap();

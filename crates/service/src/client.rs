@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_paths_or_http() {
+    fn address_is_path_or_http_url() {
         check("/run/plimsoll/control.sock", Some("/run/plimsoll/control.sock"));
         check("unix:control.sock", Some("control.sock"));
         check("http://db1:7070/", Some("http://db1:7070"));

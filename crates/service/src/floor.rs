@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_fast_is_refused_with_the_dilation_that_it_takes() {
+    fn too_fast_product_is_refused_with_required_dilation() {
         assert_eq!(refusal("oci:50GB@0vpu", 1), None);
         assert_eq!(refusal("limit(50000) then link(1ms)", 1), None);
         let message = refusal("oci:2000GB@120vpu", 1).unwrap();

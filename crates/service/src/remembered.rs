@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn metadata_round_trips() {
         let mut volume = Remembered::new("data", "oci:50GB", "limit(3000)", "2026-11-21T12:00:00Z".to_owned());
         volume.bill = Some(Bill::new(u64::MAX, "oci:50GB", None));
         volume.seed = u64::MAX;

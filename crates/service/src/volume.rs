@@ -167,7 +167,7 @@ mod tests {
     use super::uri;
 
     #[test]
-    fn a_name_is_put_where_the_export_stands() {
+    fn uri_contains_name_as_export() {
         assert_eq!(uri("nbd+unix:///?socket=/run/nbd", "data"), "nbd+unix:///data?socket=/run/nbd");
         assert_eq!(uri("nbd://127.0.0.1:10809", "data"), "nbd://127.0.0.1:10809/data");
         assert_eq!(uri("nbds://host:1/", "data"), "nbds://host:1/data");

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_failures_are_endured() {
+    fn tolerated_failures_do_not_end_worker() {
         let check = |endured: &ToleratedErrors, kind, errno, expected| {
             let op = Op { offset: 0, length: 512, kind, stream: 0 };
             assert_eq!(endured.holds(&op, errno), expected, "{kind:?}, {errno}");

@@ -35,7 +35,7 @@ fn a_copy_through_memory_explains_the_published_rate() {
 }
 
 #[test]
-fn disks_of_azure_are_what_was_published() {
+fn azure_disks_match_published_figures() {
     let mut ground = model(AZURE, Bytes::gib(16));
     let (recipe, outcome) = made(ArticlesOptions::of(Article::AzureStriping), &mut ground);
     let listings = recipe.listings(&outcome.done, ground.facts());
@@ -99,7 +99,7 @@ fn commands_have_files_and_steps_of_their_own() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_in_one_line() {
+fn unsuitable_articles_are_refused_in_one_line() {
     for article in Article::ALL {
         let options = ArticlesOptions { size: Some(Bytes::gib(64)), ..ArticlesOptions::of(article) };
         let said = Articles::new(options, &facts(Nature::Directory, Bytes::gib(1))).err();
@@ -109,7 +109,7 @@ fn what_does_not_fit_is_said_in_one_line() {
 }
 
 #[test]
-fn a_directory_makes_all_of_them() {
+fn directory_supports_all_articles() {
     let temporary = Temporary::new("articles");
     // Single-byte transfers take too long for a test.
     for article in Article::ALL.into_iter().filter(|article| *article != Article::Sakura) {

@@ -35,7 +35,7 @@ fn steps<R: Recipe>(
 }
 
 #[test]
-fn a_device_is_written_with_leave_and_read_without() {
+fn device_is_written_only_with_permission() {
     let temporary = Temporary::new("blocks");
     let path = temporary.path().join("device");
     std::fs::File::create(&path).and_then(|file| file.set_len(SIZE.get())).expect("a file");

@@ -58,7 +58,7 @@ fn shown(step: &Step) -> String {
 }
 
 #[test]
-fn phases_are_those_of_the_program() {
+fn phases_match_bonnie() {
     let options = BonnieOptions { size: Some(Bytes::mib(64)), small_files: SmallFiles::default(), ..small() };
     let found: Vec<String> = steps(options, Nature::Directory).iter().map(shown).collect();
     assert_eq!(
@@ -81,7 +81,7 @@ fn phases_are_those_of_the_program() {
 }
 
 #[test]
-fn seeks_are_shared_out_completely() {
+fn seeks_are_fully_distributed() {
     let made = steps(small(), Nature::Directory);
     let StepWork::Io(seeks) = &made[5].work else { panic!("{:?}", made[5]) };
     let each: Vec<u64> = seeks.workers.iter().map(|worker| worker.job.until.operations).collect();
@@ -105,7 +105,7 @@ fn options_change_the_steps() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_a_way_out() {
+fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: BonnieOptions, expected: &str| {
         let said = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err();
         assert!(said.contains(expected), "{said}");
@@ -124,7 +124,7 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_station_of_one_millisecond_gives_its_rates() {
+fn station_of_one_millisecond_has_expected_rates() {
     let (recipe, done) = on_model("station(1, 1ms)", boxed(small()));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     let evidence = read_back(text);
@@ -143,7 +143,7 @@ fn a_station_of_one_millisecond_gives_its_rates() {
 }
 
 #[test]
-fn a_directory_gives_every_figure() {
+fn directory_has_every_figure() {
     let options = BonnieOptions { per_char: Some(Bytes::kib(64)), seeks: 200, memory: Bytes::gib(1), ..small() };
     let (recipe, done) = on_disk("bonnie", boxed(options));
     assert_eq!(done.len(), 12);
@@ -207,7 +207,7 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
 }
 
 #[test]
-fn the_tables_are_those_that_people_know() {
+fn tables_match_bonnie() {
     let options = BonnieOptions { size: Some(Bytes::gib(4)), small_files: SmallFiles::default(), seed: 7, ..small() };
     let (recipe, done) = fixed(options);
     let facts = facts(Nature::Directory, Bytes::gib(64));
@@ -246,7 +246,7 @@ Latency               272us     330us     272us     272us     272us     272us
 }
 
 #[test]
-fn sizes_that_are_not_usual_are_in_the_tables() {
+fn unusual_sizes_are_printed() {
     let small_files = SmallFiles { units: 16, largest: 1000, least: 10, directories: 4 };
     let machine = Some("averyveryverylonghostname".into());
     let options =
@@ -264,7 +264,7 @@ fn sizes_that_are_not_usual_are_in_the_tables() {
 }
 
 #[test]
-fn verdicts_say_what_figures_mean() {
+fn verdicts_explain_figures() {
     let options = BonnieOptions { size: Some(Bytes::gib(4)), memory: Bytes::gib(3), ..small() };
     let (recipe, done) = fixed(options);
     let verdicts = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(64))).join("\n");

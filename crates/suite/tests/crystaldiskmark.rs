@@ -87,7 +87,7 @@ fn tests_come_in_the_order_of_their_version_and_profile() {
 }
 
 #[test]
-fn a_run_comes_before_those_that_count_and_tests_are_apart() {
+fn warm_up_run_and_pauses_separate_tests() {
     let options = CrystalDiskMarkOptions { runs: 5, ..CrystalDiskMarkOptions::of(Version::Eight, Profile::Flash) };
     let steps = steps(options, &on_model());
     let pauses = steps.iter().filter(|step| matches!(step.work, Work::Pause(span) if span == Span::from_secs(30)));
@@ -106,7 +106,7 @@ fn a_run_comes_before_those_that_count_and_tests_are_apart() {
 }
 
 #[test]
-fn version_3_looks_at_its_timer_after_passes_and_flushes_inside_the_time() {
+fn version_3_checks_timer_after_passes_and_includes_flush() {
     let steps = steps(quick(Version::Three, Profile::Default), &on_model());
     let counted = steps.iter().filter(|step| step.counts && step.round == 1);
     let jobs: Vec<_> = counted.map(|step| &io(step).workers[0].job).collect();
@@ -141,7 +141,7 @@ fn threads_of_a_sequential_test_take_turns_block_by_block() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_write() {
+fn invalid_options_are_refused_with_remedy() {
     type Change = fn(&mut CrystalDiskMarkOptions);
     let refused: [(Change, &str); 8] = [
         (|options| options.size = Some(Bytes::kib(1500)), "write --size 1GiB"),
@@ -195,7 +195,7 @@ Profile: Peak
 ";
 
 #[test]
-fn the_text_of_version_8_is_arithmetic_on_one_server() {
+fn version_8_text_matches_arithmetic() {
     let date = "2014/09/04 5:09:24".into();
     let options =
         CrystalDiskMarkOptions { mix: Some(0.7), date, ..CrystalDiskMarkOptions::of(Version::Eight, Profile::Peak) };
@@ -232,7 +232,7 @@ CrystalDiskMark 3.0 layout, printed by plimsoll
 ";
 
 #[test]
-fn the_text_of_version_3_has_noughts_where_nothing_was_tested() {
+fn version_3_text_has_zeroes_for_skipped_tests() {
     let options = CrystalDiskMarkOptions {
         directions: Directions::Reads,
         data: Data::Zeroes,
@@ -251,7 +251,7 @@ fn the_text_of_version_3_has_noughts_where_nothing_was_tested() {
 }
 
 #[test]
-fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
+fn only_version_3_includes_flush_in_time() {
     // 16 passes of 16 blocks of 1 ms exceed 250 ms, and the flush takes 44 ms: 256 blocks in 300 ms.
     let served = "split(read: station(1, 1ms); write: station(1, 1ms); flush: station(1, 44ms))";
     let rate = |version| {
@@ -271,7 +271,7 @@ fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
 }
 
 #[test]
-fn the_best_run_or_the_mean_becomes_the_score() {
+fn score_is_best_run_or_mean() {
     // The first runs use up the burst: 1,000 at once, then 100 per second.
     let text = |score| {
         let options = CrystalDiskMarkOptions {
@@ -296,7 +296,7 @@ fn the_best_run_or_the_mean_becomes_the_score() {
 }
 
 #[test]
-fn striped_disks_of_2014_give_their_table_again() {
+fn model_of_striped_disks_reproduces_table() {
     // The disk azure/2014 of the catalogue, as a model; the tables were measured on Windows Server 2008 R2.
     let disk = "limit(500, burst 25) then limit(60MB/s) then split(\
         read: disk(1000GB, 7200rpm, seek 3.4ms to 3.4ms, 39MB/s to 39MB/s, queue 32 gain 0.65) then station(64, 4.65ms); \
@@ -340,7 +340,7 @@ fn striped_disks_of_2014_give_their_table_again() {
 }
 
 #[test]
-fn it_runs_on_a_directory_and_its_text_reads_back() {
+fn runs_on_a_directory_and_text_parses_back() {
     let place = Temporary::new("crystaldiskmark");
     for (version, lines) in [(Version::Three, 8), (Version::Eight, 6)] {
         let mix = (version == Version::Eight).then_some(0.7);

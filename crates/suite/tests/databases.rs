@@ -127,7 +127,7 @@ fn total(seen: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
 }
 
 #[test]
-fn statements_that_bring_other_rows_are_counted_and_failures_end_them() {
+fn unexpected_rows_are_counted_and_failures_end_the_step() {
     let (mut ground, _file) = ground("statements");
     filled(&mut ground);
     let requests = |index: u64| {
@@ -156,7 +156,7 @@ fn statements_that_bring_other_rows_are_counted_and_failures_end_them() {
 }
 
 #[test]
-fn a_limit_of_time_and_the_user_end_statements() {
+fn time_limit_and_user_end_statements() {
     let (mut ground, _file) = ground("limits");
     let endless = StatementsStep::new(u64::MAX, |_| vec![SqlRequest::text("SELECT 1")]);
     let limited = statements(&mut ground, &StatementsStep { limit: Some(Span::from_millis(300)), ..endless.clone() });
@@ -169,7 +169,7 @@ fn a_limit_of_time_and_the_user_end_statements() {
 }
 
 #[test]
-fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
+fn closed_load_completes_its_turns_and_splits_time() {
     let (mut ground, _file) = ground("closed");
     filled(&mut ground);
     let made = Arc::<AtomicU32>::default();
@@ -187,7 +187,7 @@ fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
 }
 
 #[test]
-fn time_ends_a_crowd_that_has_no_turns() {
+fn time_ends_a_load_without_turns() {
     let (mut ground, _file) = ground("timed");
     filled(&mut ground);
     let step = step(2, rows());
@@ -197,7 +197,7 @@ fn time_ends_a_crowd_that_has_no_turns() {
 }
 
 #[test]
-fn arrivals_are_made_by_whichever_session_is_free() {
+fn arrivals_go_to_free_sessions() {
     let (mut ground, _file) = ground("open");
     filled(&mut ground);
     let rate = Iops { ops: 100, seconds: 1 };
@@ -211,7 +211,7 @@ fn arrivals_are_made_by_whichever_session_is_free() {
 }
 
 #[test]
-fn rows_that_differ_and_transactions_that_fail_are_told() {
+fn differing_rows_and_failed_transactions_are_reported() {
     let (mut ground, _file) = ground("differ");
     filled(&mut ground);
     let saw = seen(&mut ground, &SessionsStep { turns: Some(20), ..step(2, Rows { rising: true, ..rows() }) });

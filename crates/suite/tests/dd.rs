@@ -38,7 +38,7 @@ fn before(step: &Step) -> Before {
 }
 
 #[test]
-fn steps_are_what_dd_would_do() {
+fn steps_match_dd() {
     use plimsoll_device::{Flush, SyncMode};
     // Kind, direct, sync mode, kind of the final flush, preparation of the file.
     let check = |kind, direct, opened, flushed: Option<Flush>, first| {
@@ -63,7 +63,7 @@ fn steps_are_what_dd_would_do() {
 }
 
 #[test]
-fn a_buffered_copy_is_followed_by_its_flush_and_by_a_comparison() {
+fn buffered_copy_is_followed_by_flush_and_comparison() {
     let names = |nature| {
         let steps = steps(options(Bytes::mib(1), 12, &[DdKind::Buffered]), nature);
         steps.into_iter().map(|step| step.name).collect::<Vec<_>>()
@@ -76,7 +76,7 @@ fn a_buffered_copy_is_followed_by_its_flush_and_by_a_comparison() {
 }
 
 #[test]
-fn a_large_call_reaches_a_model_as_requests() {
+fn large_call_is_split_into_requests_on_a_model() {
     let steps = steps(options(Bytes::gib(1), 5, &[DdKind::Buffered, DdKind::Dsync, DdKind::Read]), Nature::Model);
     let shapes: Vec<_> = steps.iter().map(|step| (worker(step).job.largest(), worker(step).job.depth)).collect();
     assert_eq!(shapes, [(1 << 20, 32), (1 << 20, 32), (128 << 10, 2)]);
@@ -86,7 +86,7 @@ fn a_large_call_reaches_a_model_as_requests() {
 }
 
 #[test]
-fn a_model_says_what_arithmetic_says() {
+fn model_matches_arithmetic() {
     // A single server of 1 ms: 100 blocks of 8 KiB take 0.1 s.
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
     let mut recipe = Dd::new(options(Bytes::kib(8), 100, &[DdKind::Dsync]), &ground.facts().clone()).unwrap();
@@ -101,7 +101,7 @@ fn a_model_says_what_arithmetic_says() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_said_in_one_line() {
+fn invalid_copy_is_refused_in_one_line() {
     let check = |options, facts: &plimsoll_suite::Facts, words: &str| {
         let said = Dd::new(options, facts).unwrap_err();
         assert!(said.contains(words) && !said.contains('\n'), "{said}");
@@ -121,7 +121,7 @@ fn what_cannot_be_copied_is_said_in_one_line() {
 }
 
 #[test]
-fn a_directory_makes_every_copy() {
+fn directory_supports_every_copy() {
     let temporary = Temporary::new("dd");
     let mut ground = temporary.ground();
     let mut recipe = Dd::new(options(Bytes::kib(320), 40, DdKind::value_variants()), &ground.facts().clone()).unwrap();
@@ -141,7 +141,7 @@ fn a_directory_makes_every_copy() {
 }
 
 #[test]
-fn reading_alone_fills_a_file_first() {
+fn read_only_copy_fills_a_file_first() {
     let temporary = Temporary::new("dd-reads");
     let mut ground = temporary.ground();
     let mut recipe = Dd::new(options(Bytes::kib(4), 10, &[DdKind::ReadNocache]), &ground.facts().clone()).unwrap();

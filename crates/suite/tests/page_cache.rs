@@ -44,7 +44,7 @@ fn reads(file: usize) -> Worker {
 }
 
 #[test]
-fn a_buffered_step_is_answered_by_memory_and_a_direct_one_is_not() {
+fn buffered_step_is_served_from_memory_and_direct_step_is_not() {
     let mut ground = ground(Some(Bytes::gib(1)));
     assert!(ground.facts().has_cache());
     assert_eq!(ground.facts().memory(), Some(Bytes::gib(1)));
@@ -59,7 +59,7 @@ fn a_buffered_step_is_answered_by_memory_and_a_direct_one_is_not() {
 }
 
 #[test]
-fn a_flush_is_of_its_file_and_waits_for_what_is_dirty() {
+fn flush_waits_for_dirty_pages_of_its_file() {
     let mut ground = ground(Some(Bytes::gib(1)));
     made(&mut ground, Before::AsTheyAre, writes(0));
     let worker = writes(1);
@@ -72,7 +72,7 @@ fn a_flush_is_of_its_file_and_waits_for_what_is_dirty() {
 }
 
 #[test]
-fn what_was_written_is_read_from_memory_until_it_is_emptied() {
+fn written_data_are_cached_until_dropped() {
     let check = |before: Before, least: Span, most: Span| {
         let mut ground = ground(Some(Bytes::gib(1)));
         made(&mut ground, Before::AsTheyAre, writes(0));
@@ -90,7 +90,7 @@ fn what_was_written_is_read_from_memory_until_it_is_emptied() {
 }
 
 #[test]
-fn writers_are_held_where_memory_is_short() {
+fn writers_are_throttled_when_memory_is_short() {
     let mut ground = ground(Some(Bytes::mib(20)));
     let seen = made(&mut ground, Before::AsTheyAre, writes(0));
     // 4 MiB may be dirty; the rest was written back meanwhile, some 320 pages per millisecond.
@@ -106,7 +106,7 @@ fn writers_are_held_where_memory_is_short() {
 }
 
 #[test]
-fn without_memory_buffered_steps_are_said_to_meet_no_cache() {
+fn missing_page_cache_is_reported() {
     let mut ground = ground(None);
     assert!(!ground.facts().has_cache());
     let seen = made(&mut ground, Before::AsTheyAre, through(0, Work::Writes, Access::direct()));

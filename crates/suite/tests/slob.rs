@@ -141,7 +141,7 @@ fn check_units(done: &[CompletedStep], commits_apart: bool) {
 }
 
 #[test]
-fn sqlite_has_a_row_in_each_page_and_updates_it_there() {
+fn sqlite_has_a_row_per_page_and_updates_in_place() {
     let (mut ground, _folder) = made(System::Sqlite, Bytes::mib(1)).expect("it is part of this program");
     let done = performed(&mut ground, small(Bytes::mib(4)));
     check_units(&done, false);
@@ -153,7 +153,7 @@ fn sqlite_has_a_row_in_each_page_and_updates_it_there() {
 }
 
 #[test]
-fn postgresql_has_a_row_in_each_page_and_updates_it_there() {
+fn postgresql_has_a_row_per_page_and_updates_in_place() {
     let Some((mut ground, _folder)) = made(System::Postgres, Bytes::mib(1)) else { return };
     let heavy = SlobOptions { redo_stress: RedoStress::Heavy, ..small(Bytes::mib(4)) };
     check_units(&performed(&mut ground, heavy), true);
@@ -165,7 +165,7 @@ fn postgresql_has_a_row_in_each_page_and_updates_it_there() {
 }
 
 #[test]
-fn mariadb_has_a_row_in_each_page_and_updates_it_there() {
+fn mariadb_has_a_row_per_page_and_updates_in_place() {
     let Some((mut ground, _folder)) = made(System::Mysql, Bytes::mib(8)) else { return };
     check_units(&performed(&mut ground, small(Bytes::mib(16))), true);
     let rows = "SELECT COUNT(k), COUNT(*), MIN(k), MAX(k) FROM slob_1";
@@ -177,7 +177,7 @@ fn mariadb_has_a_row_in_each_page_and_updates_it_there() {
 }
 
 #[test]
-fn what_slob_can_do_beside_that() {
+fn optional_slob_features_work() {
     let systems = [(System::Sqlite, 1, 4), (System::Postgres, 1, 4), (System::Mysql, 8, 16)];
     for (system, cache, scale) in systems {
         let Some((mut ground, _folder)) = made(system, Bytes::mib(cache)) else { continue };
@@ -211,7 +211,7 @@ fn planned(options: SlobOptions, system: System, block: Bytes, cache: Bytes) -> 
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_one_line() {
+fn invalid_slob_options_are_refused_in_one_line() {
     let check = |options: SlobOptions, words: &str| {
         let said = planned(options, System::Postgres, Bytes::kib(8), Bytes::mib(64)).unwrap_err();
         assert!(said.contains(words) && !said.contains('\n'), "{said}");
@@ -293,7 +293,7 @@ fn all_schemas_are_active_at_every_point() {
 }
 
 #[test]
-fn each_system_is_asked_in_its_own_words() {
+fn statements_follow_the_dialect() {
     let check = |system, block, words: [&str; 4]| {
         let options =
             || SlobOptions { schemas: 2, scale: Some(Scale::Bytes(Bytes::mib(256))), ..SlobOptions::default() };

@@ -46,7 +46,7 @@ fn io(step: &Step) -> &IoStep {
 }
 
 #[test]
-fn a_round_is_every_block_of_every_mix() {
+fn round_has_every_block_size_of_every_mix() {
     let options = SniaOptions { size: Some(Bytes::mib(64)), point: Span::from_millis(1), ..SniaOptions::default() };
     let (_, done) = made(options, "station(64, 1ms)");
     let round: Vec<_> = done.iter().filter(|done| done.step.counts && done.step.round == 1).collect();
@@ -65,7 +65,7 @@ fn a_round_is_every_block_of_every_mix() {
 }
 
 #[test]
-fn every_test_has_its_loads() {
+fn tests_have_expected_loads() {
     let all = [SniaTest::Iops, SniaTest::Throughput, SniaTest::Latency];
     let options = SniaOptions { point: Span::from_millis(10), ..quick(&all) };
     let (_, done) = made(options, "station(64, 1ms)");
@@ -113,7 +113,7 @@ round      tracked     best fit      128 KiB        4 KiB
 ";
 
 #[test]
-fn tables_are_arithmetic_on_four_servers() {
+fn tables_match_arithmetic_on_four_servers() {
     let (recipe, done) = made(quick(&[SniaTest::Iops]), "station(4, 1ms)");
     assert_eq!(text(&recipe, &done, "iops: averages"), AVERAGES);
     assert_eq!(text(&recipe, &done, "iops: steady state"), STEADY);
@@ -137,7 +137,7 @@ average latency, ms, of rounds 1 to 5
 ";
 
 #[test]
-fn latency_is_one_operation_at_a_time() {
+fn latency_test_has_depth_one() {
     let served = "split(read: station(1, 1ms); write: station(1, 3ms); flush: link(1us))";
     let (recipe, done) = made(quick(&[SniaTest::Latency]), served);
     let text = text(&recipe, &done, "latency: averages");
@@ -161,7 +161,7 @@ fn latency_is_one_operation_at_a_time() {
 }
 
 #[test]
-fn throughput_is_bytes_of_one_stream() {
+fn throughput_test_has_one_stream() {
     let (recipe, done) = made(quick(&[SniaTest::Throughput]), "station(1, 10ms)");
     let expected = "\
 MB/s, average of rounds 1 to 5
@@ -174,7 +174,7 @@ MB/s, average of rounds 1 to 5
 }
 
 #[test]
-fn rounds_go_on_until_they_are_steady() {
+fn rounds_end_at_steady_state() {
     // A buffer of 320 MB absorbs the writes of the first rounds; later rounds are limited to 20 MB/s.
     let served = "split(read: station(8, 1ms); write: buffer(320MB, drain 20MB/s, flush honoured) then station(8, 1ms); flush: link(1us))";
     let options = SniaOptions { mixes: vec![0.0], blocks: vec![4 << 10], precondition: 0, ..quick(&[SniaTest::Iops]) };
@@ -196,7 +196,7 @@ fn rounds_go_on_until_they_are_steady() {
 }
 
 #[test]
-fn writes_go_on_until_all_was_written_four_times_or_the_time_is_over() {
+fn saturation_ends_after_four_fills_or_time_limit() {
     // 1,000 writes of 4 KiB per second, and 31 in flight at the end: 4.22 MB per round; four times 16 MiB are 67.1 MB.
     let (recipe, done) = made(quick(&[SniaTest::WriteSaturation]), "station(1, 1ms)");
     assert_eq!(done.len(), 16);
@@ -215,7 +215,7 @@ fn writes_go_on_until_all_was_written_four_times_or_the_time_is_over() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_write() {
+fn invalid_options_are_refused_with_remedy() {
     type Change = fn(&mut SniaOptions);
     let refused: [(Change, &str); 7] = [
         (|options| options.tests.clear(), "write --tests iops"),
@@ -241,7 +241,7 @@ fn what_cannot_be_is_refused_with_what_to_write() {
 }
 
 #[test]
-fn it_runs_on_a_directory() {
+fn runs_on_a_directory() {
     let place = Temporary::new("snia");
     let facts = facts(Nature::Directory, SPACE);
     let tests = [SniaTest::Iops, SniaTest::Throughput, SniaTest::Latency, SniaTest::WriteSaturation];

@@ -32,7 +32,7 @@ fn requested(done: &CompletedStep) -> u64 {
 }
 
 #[test]
-fn sections_are_asked_as_often_as_sql_bench_asks_them() {
+fn execution_counts_match_sql_bench() {
     let check = |test: Test, expected: &[(&str, u64)]| {
         let found = counts(test);
         let found: Vec<(&str, u64)> = found.iter().map(|(name, count)| (name.as_str(), *count)).collect();
@@ -91,7 +91,7 @@ fn sections_are_asked_as_often_as_sql_bench_asks_them() {
 }
 
 #[test]
-fn the_long_tests_ask_their_sections_as_often_as_sql_bench_does() {
+fn execution_counts_of_long_tests_match_sql_bench() {
     let of = |test: Test, names: &[(&str, u64)]| {
         let found = counts(test);
         for (name, count) in names {
@@ -127,7 +127,7 @@ fn the_long_tests_ask_their_sections_as_often_as_sql_bench_does() {
 }
 
 #[test]
-fn statements_are_whole_in_every_system() {
+fn statements_are_complete_in_every_dialect() {
     for system in SYSTEMS {
         let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
         for done in &done {
@@ -176,7 +176,7 @@ fn first(system: System, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn systems_differ_where_they_must() {
+fn dialects_differ_where_required() {
     let lengths = |name: &str| SYSTEMS.map(|system| first(system, name).len());
     assert_eq!(lengths("alter-table: alter_table_add"), [1, 1, 10, 1], "SQLite adds one column in a statement");
     assert_eq!(lengths("insert: prepared_select"), [3, 4, 1, 1]);
@@ -193,7 +193,7 @@ fn systems_differ_where_they_must() {
 }
 
 #[test]
-fn what_a_time_limit_left_undone_is_made_up_for() {
+fn rows_missing_after_time_limit_are_bulk_loaded() {
     let limited = Answers { at_most: 700, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[Test::Create, Test::Insert]), &limited);
     let count = |name: &str| done.iter().find(|done| done.step.name == name).map(requested);
@@ -213,7 +213,7 @@ fn what_a_time_limit_left_undone_is_made_up_for() {
 }
 
 #[test]
-fn the_tests_are_shown_as_sql_bench_shows_them() {
+fn listing_matches_sql_bench() {
     let answers =
         Answers { at_most: 150, wrong: Some("create: create+drop"), each: Span::from_millis(12), ..Answers::default() };
     let tests = [Test::AlterTable, Test::Create];
@@ -230,7 +230,7 @@ fn the_tests_are_shown_as_sql_bench_shows_them() {
 }
 
 #[test]
-fn smaller_tables_are_compared_with_nothing() {
+fn smaller_tables_are_not_compared() {
     let small = SqlBenchOptions { size: 0.01, ..options(0.02, &[Test::AlterTable]) };
     let (suite, done) = played(System::Mysql, small, &Answers::default());
     let listings = suite.listings(&done, &facts(System::Mysql));
@@ -279,7 +279,7 @@ fn flushes_are_judged() {
 }
 
 #[test]
-fn wrong_options_say_what_to_write() {
+fn invalid_options_have_remedies() {
     let check = |options: SqlBenchOptions, expected: &str| {
         let refused = SqlBench::new(options, &facts(System::Sqlite)).err().expect("it is refused");
         assert!(refused.contains(expected), "{refused}");

@@ -67,7 +67,7 @@ fn shown(step: &Step) -> String {
 }
 
 #[test]
-fn a_pass_is_four_tests_with_a_file_for_each_thread() {
+fn pass_has_four_tests_and_a_file_per_thread() {
     let found: Vec<String> = steps(small(), Nature::Directory).iter().map(shown).collect();
     let expected = [
         "Write, 2 threads: 512 in order, Anew, flushed, in 0+0 1+0",
@@ -79,7 +79,7 @@ fn a_pass_is_four_tests_with_a_file_for_each_thread() {
 }
 
 #[test]
-fn threads_of_a_device_have_their_parts_of_it() {
+fn threads_divide_a_device() {
     let first = |options: TiobenchOptions| shown(&steps(options, Nature::Blocks)[0]);
     assert!(first(small()).ends_with("in 0+0 0+2"));
     let gap = Gap { between: Bytes::mib(3), before_first: false };
@@ -91,7 +91,7 @@ fn threads_of_a_device_have_their_parts_of_it() {
 }
 
 #[test]
-fn threads_of_tiobench_share_a_total() {
+fn tiobench_threads_divide_a_total() {
     let steps = steps(several(2), Nature::Directory);
     assert_eq!(steps.len(), 3 * 2 * 4);
     let found: Vec<String> = steps.iter().filter(|step| step.round == 2).map(shown).collect();
@@ -125,7 +125,7 @@ fn options_change_the_steps() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_a_way_out() {
+fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: TiobenchOptions, nature: Nature, expected: &str| {
         let said = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit");
         assert!(said.contains(expected), "{said}");
@@ -142,7 +142,7 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_station_of_one_millisecond_gives_its_rates() {
+fn station_of_one_millisecond_has_expected_rates() {
     let (recipe, done) = on_model("station(1, 1ms)", boxed(small()));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     println!("{text}");
@@ -158,7 +158,7 @@ fn a_station_of_one_millisecond_gives_its_rates() {
 }
 
 #[test]
-fn hours_of_a_model_cost_nothing() {
+fn hours_of_model_time_run_quickly() {
     let (recipe, done) = on_model("station(8, 20s)", boxed(small()));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     // The maximum is known to the width of its bin.
@@ -167,7 +167,7 @@ fn hours_of_a_model_cost_nothing() {
 }
 
 #[test]
-fn a_directory_gives_every_figure() {
+fn directory_has_every_figure() {
     for (mmap, in_turn) in [(false, false), (true, false), (false, true)] {
         let (recipe, done) = on_disk("tiotest", boxed(TiobenchOptions { mmap, in_turn, uncached: true, ..small() }));
         let facts = facts(Nature::Directory, Bytes::gib(1));
@@ -183,7 +183,7 @@ fn a_directory_gives_every_figure() {
 }
 
 #[test]
-fn data_are_checked_where_that_is_asked_for() {
+fn data_are_verified_on_request() {
     for mmap in [false, true] {
         let (recipe, done) = on_disk("tiotest-checked", boxed(TiobenchOptions { mmap, check: true, ..small() }));
         let said = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
@@ -200,7 +200,7 @@ fn data_are_checked_where_that_is_asked_for() {
 }
 
 #[test]
-fn data_that_others_changed_are_found() {
+fn foreign_data_are_detected() {
     // Both threads use the first thread's file: each finds the other's data.
     let facts = facts(Nature::Directory, Bytes::gib(1));
     let mut recipe = Tiobench::new(TiobenchOptions { check: true, ..small() }, &facts).expect("options that fit");
@@ -220,7 +220,7 @@ fn data_that_others_changed_are_found() {
 }
 
 #[test]
-fn another_directory_holds_its_files_and_none_stay() {
+fn files_in_another_directory_are_removed() {
     let other = std::env::temp_dir().join(format!("plimsoll-suite-other-{}", std::process::id()));
     std::fs::create_dir_all(&other).unwrap();
     let options = TiobenchOptions { directories: vec![other.clone(), ".".into()], ..small() };
@@ -230,7 +230,7 @@ fn another_directory_holds_its_files_and_none_stay() {
 }
 
 #[test]
-fn tiobench_tables_are_read_back() {
+fn tiobench_tables_are_parsed_back() {
     let (recipe, done) = on_disk("tiobench", boxed(several(2)));
     let text = &recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(1)))[0].text;
     println!("{text}");
@@ -260,7 +260,7 @@ fn of_a_disk(step: Step) -> CompletedStep {
 }
 
 #[test]
-fn the_boxes_are_those_that_people_know() {
+fn tables_match_tiotest() {
     let mut recipe = recipe(published(), Nature::Directory);
     let done = made(&mut recipe, Nature::Directory, of_a_disk);
     let facts = facts(Nature::Directory, Bytes::gib(64));
@@ -315,7 +315,7 @@ Tiotest latency results:
 }
 
 #[test]
-fn other_listings_are_those_of_the_programs() {
+fn other_listings_match_programs() {
     let text = |options: TiobenchOptions| {
         let mut recipe = recipe(options, Nature::Directory);
         let done = made(&mut recipe, Nature::Directory, |step| {

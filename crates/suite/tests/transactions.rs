@@ -160,7 +160,7 @@ fn scans(system: System) {
 }
 
 #[test]
-fn sqlite_keeps_what_was_counted() {
+fn sqlite_keeps_committed_transactions() {
     bank(System::Sqlite);
 }
 
@@ -175,7 +175,7 @@ fn sqlite_scans() {
 }
 
 #[test]
-fn postgresql_keeps_what_was_counted() {
+fn postgresql_keeps_committed_transactions() {
     bank(System::Postgres);
 }
 
@@ -190,7 +190,7 @@ fn postgresql_scans() {
 }
 
 #[test]
-fn mariadb_keeps_what_was_counted() {
+fn mariadb_keeps_committed_transactions() {
     bank(System::Mysql);
 }
 
@@ -205,7 +205,7 @@ fn mariadb_scans() {
 }
 
 #[test]
-fn arrivals_are_made_by_whoever_is_free() {
+fn arrivals_go_to_free_clients() {
     let rates = Some(vec![Iops::per_second(40)]);
     let done = agrees(System::Sqlite, OltpOptions { clients: None, rates, ..oltp(Script::TpcB, false, &[]) }).unwrap();
     let made = counted(&done, 0);
@@ -214,7 +214,7 @@ fn arrivals_are_made_by_whoever_is_free() {
 }
 
 #[test]
-fn a_failure_keeps_the_rungs_before_it() {
+fn failure_keeps_earlier_rungs() {
     let (mut ground, _folder) = made(System::Sqlite).unwrap();
     let setup = "CREATE TABLE t (i INTEGER PRIMARY KEY); CREATE TRIGGER full BEFORE INSERT ON t WHEN (SELECT count(*) FROM t) >= 4 \
                  BEGIN SELECT RAISE(ABORT, 'four are enough'); END";
@@ -232,7 +232,7 @@ fn a_failure_keeps_the_rungs_before_it() {
 }
 
 #[test]
-fn rows_that_differ_are_said() {
+fn differing_rows_are_reported() {
     let (mut ground, _folder) = made(System::Sqlite).unwrap();
     let mut recipe = Ladder::new(ladder("SELECT random()", None), ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);

@@ -58,12 +58,12 @@ fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
 }
 
 #[test]
-fn what_was_written_is_found() {
+fn written_data_verify() {
     check("verify-whole", |_| {}, &[]);
 }
 
 #[test]
-fn damage_is_named_with_its_place() {
+fn damage_is_reported_with_offset() {
     let zeroes = |file: &File| file.write_all_at(&[0; BLOCK as usize], 5 * BLOCK).expect("written");
     check("verify-zeroes", zeroes, &[(5 * BLOCK, What::NeverWritten)]);
     let copied = |file: &File| {
@@ -98,7 +98,7 @@ impl Watch for Restoring<'_> {
 }
 
 #[test]
-fn an_older_version_is_a_lost_write() {
+fn older_version_is_a_lost_write() {
     // Restores the data of the first pass after the second.
     let temporary = Temporary::new("verify-stale");
     let mut ground = temporary.ground();
@@ -113,7 +113,7 @@ fn an_older_version_is_a_lost_write() {
 }
 
 #[test]
-fn another_process_checks_what_is_there() {
+fn another_process_verifies_data() {
     let temporary = Temporary::new("verify-later");
     let mut ground = temporary.ground();
     let mut recipe = Verify::new(options(VerifyMode::WriteAndCheck), ground.facts()).unwrap();
@@ -143,7 +143,7 @@ fn another_process_checks_what_is_there() {
 }
 
 #[test]
-fn steps_are_as_many_as_passes_ask_for() {
+fn steps_follow_passes() {
     let names = |passes, overwrite, mode| {
         let facts = facts(Nature::Directory, Bytes::gib(1));
         let mut recipe = Verify::new(VerifyOptions { passes, overwrite, ..options(mode) }, &facts).unwrap();
@@ -162,7 +162,7 @@ fn steps_are_as_many_as_passes_ask_for() {
 }
 
 #[test]
-fn what_cannot_be_verified_is_said_in_one_line() {
+fn unverifiable_options_are_refused_in_one_line() {
     let check = |options, facts: &Facts, words: &str| {
         let said = Verify::new(options, facts).unwrap_err();
         assert!(said.contains(words) && !said.contains('\n'), "{said}");

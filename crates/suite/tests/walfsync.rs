@@ -81,7 +81,7 @@ fn the_logs_of_others() {
 }
 
 #[test]
-fn a_model_says_what_arithmetic_says() {
+fn model_matches_arithmetic() {
     // A single server of 1 ms per write and per flush.
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
     let facts = ground.facts().clone();
@@ -103,7 +103,7 @@ fn a_model_says_what_arithmetic_says() {
 }
 
 #[test]
-fn etcd_is_judged_by_its_limit() {
+fn etcd_verdict_uses_its_limit() {
     let check = |notation, words: &str| {
         let mut ground = model(notation, Bytes::mib(64));
         let facts = ground.facts().clone();
@@ -117,7 +117,7 @@ fn etcd_is_judged_by_its_limit() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_in_one_line() {
+fn invalid_log_is_refused_in_one_line() {
     let check = |options, facts: &Facts, words: &str| {
         let said = Walfsync::new(options, facts).unwrap_err();
         assert!(said.contains(words) && !said.contains('\n'), "{said}");
@@ -131,7 +131,7 @@ fn what_cannot_be_written_is_said_in_one_line() {
 }
 
 #[test]
-fn a_directory_makes_every_preset() {
+fn directory_supports_every_preset() {
     let temporary = Temporary::new("walfsync");
     for &preset in WalPreset::value_variants() {
         let mut ground = temporary.ground();

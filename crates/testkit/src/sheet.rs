@@ -109,7 +109,7 @@ mod tests {
     use super::fitted;
 
     #[test]
-    fn what_is_too_wide_is_cut_like_reports_cut_it() {
+    fn wide_cells_are_shortened_like_in_reports() {
         assert_eq!(fitted("log file parallel write", 8), "log file");
         assert_eq!(fitted("1,234,567", 9), "1,234,567");
         assert_eq!(fitted("12,345,678", 8), "1.2E+07");

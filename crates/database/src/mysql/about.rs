@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_say_what_commits_and_files_do() {
+    fn durability_and_direct_io_follow_from_settings() {
         let safe = [("innodb_flush_log_at_trx_commit", "1"), ("log_bin", "OFF"), ("sync_binlog", "0")];
         assert_eq!(durable(&variables(&safe)), Some(true));
         assert_eq!(durable(&variables(&[safe[0], ("log_bin", "ON"), safe[2]])), Some(false));

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_thread_says_more_than_the_server() {
+    fn thread_state_refines_server_state() {
         let check = |command, state, call, thread, activity| {
             let seen = SessionActivity::new(command, state, call, thread);
             assert_eq!(seen.activity, activity, "{command} {state} {call} {thread:?}");
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_wait_are_locked() {
+    fn locked_sessions_are_limited_to_lock_waits() {
         let busy = SessionActivity::new("Query", "Sending data", "", Some(Thread::Runs));
         let waits = SessionActivity::new("Query", "Updating", "", Some(Thread::Waits));
         let mut seen = [waits, busy, waits];

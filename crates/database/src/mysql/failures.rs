@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_mean_what_the_manual_says() {
+    fn error_codes_have_documented_kinds() {
         let check = |code, message: &str, kind| {
             let error = MySqlError { state: "HY000".into(), message: message.into(), code };
             let failure = failure(&Error::MySqlError(error));

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_come_last_and_keep_out_of_our_places() {
+    fn user_settings_come_last_and_cannot_change_paths() {
         let made = options(&wanted(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
         assert_eq!(made.last().unwrap(), "--innodb-io-capacity=7");
         assert!(made.contains(&"--innodb-log-file-size=1073741824".to_owned()));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_said() {
+    fn missing_folder_is_reported() {
         let failure = Folder::new(Path::new("/nowhere/at/all"), "plimsoll-mariadb").err().unwrap();
         assert!(failure.kind == Kind::Missing && failure.message.contains("/nowhere/at/all"), "{failure}");
     }

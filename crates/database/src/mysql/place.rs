@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_understood() {
+    fn mysql_addresses_are_parsed() {
         let opts = place("mariadb://me:se%40cret@db.example:3307/shop").unwrap().opts;
         assert_eq!((opts.get_user(), opts.get_pass(), opts.get_db_name()), (Some("me"), Some("se@cret"), Some("shop")));
         assert_eq!(
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_its_password() {
+    fn invalid_mysql_address_is_refused_without_password() {
         for url in
             ["mysql://me:secret@h:port/x", "mysql://me:secret@h/x?sokcet=/s", "mysql://me:secret@h/x?pool_min=secret"]
         {

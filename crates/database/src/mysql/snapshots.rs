@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_become_what_is_written() {
+    fn answers_are_converted_to_json() {
         let head = head("10.11.6-MariaDB|db1|3306|16384|134217728").unwrap();
         assert_eq!((&head["server"], &head["block_bytes"]), (&json!("db1:3306"), &json!(16384)));
         assert!(super::head("10.11.6-MariaDB").is_none());

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_apart() {
+    fn system_calls_are_classified() {
         let line = |call: c_long| format!("{call} 0x3 0x0 0x7ffe4ee33f88 0x7fa6021a12ad\n");
         assert_eq!(meaning("running\n"), Some(Thread::Runs));
         assert_eq!(meaning("-1 0x7ffe4ee33f88 0x7fa6021a12ad\n"), Some(Thread::Runs));
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_is_seen_waiting() {
+    fn waiting_thread_is_detected() {
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         let waiting = std::thread::spawn(move || {

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_and_told_apart() {
+    fn error_numbers_are_parsed_and_classified() {
         let check = |text: &str, expected: Kind| assert_eq!(kind(code(text).expect(text)), expected, "{text}");
         check("ORA-00060: deadlock detected while waiting for resource", Kind::Conflict);
         check("ORA-08177: can't serialize access for this transaction", Kind::Conflict);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_do_what_their_rows_say() {
+    fn activity_follows_session_row() {
         let check = |row: [&str; 4], expected| assert_eq!(activity(&row.map(Value::from).to_vec()), expected);
         check(["ACTIVE", "WAITING", "Commit", "log file sync"], Spent::Committing);
         check(["ACTIVE", "WAITED SHORT TIME", "Commit", "log file sync"], Spent::Processor);

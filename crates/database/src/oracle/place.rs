@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_read() {
+    fn oracle_addresses_are_parsed() {
         let check = |url: &str, user: &str, password: &str, service: &str, here: bool| {
             let place = Place::of(&url.parse().unwrap()).unwrap();
             let seen = (place.user.as_str(), place.password.as_str(), place.service.as_str(), place.is_here());

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_are_split_as_oracles_tools_do() {
+    fn scripts_are_split_like_sqlplus() {
         let check = |script: &str, expected: &[&str]| assert_eq!(split(script), expected, "{script}");
         check("", &[]);
         check(" ;;\n-- nothing; at all\n/* nor; here */ ;\n/\n", &[]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_stay_whole() {
+    fn plsql_blocks_are_not_split() {
         let create = "create or replace\nprocedure p as\nbegin\n  x := 1 / 2; -- a\n  y := 2;\nend;";
         let script = format!("DROP TABLE t; {create}\n  /  \nBEGIN p; END;\n/\nSELECT 1 FROM dual;");
         assert_eq!(split(&script), ["DROP TABLE t", create, "BEGIN p; END;", "SELECT 1 FROM dual"]);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_get_numbers_and_texts_keep_their_marks() {
+    fn placeholders_are_numbered_and_literals_unchanged() {
         let check = |sql: &str, expected: &str| assert_eq!(numbered(sql), expected);
         check("UPDATE t SET a = ? WHERE b = ?", "UPDATE t SET a = :1 WHERE b = :2");
         check("SELECT '?', \"?\", q'{?}', ? /* ? */ FROM t -- ?", "SELECT '?', \"?\", q'{?}', :1 /* ? */ FROM t -- ?");

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_have_a_meaning() {
+    fn wait_events_have_activities() {
         let check = |class, event, expected| assert_eq!(activity(class, event), expected, "{class}: {event}");
         check("User I/O", "db file sequential read", Spent::Reading);
         check("User I/O", "db file scattered read", Spent::Reading);

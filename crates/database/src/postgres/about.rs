@@ -105,7 +105,7 @@ mod tests {
     use super::process;
 
     #[test]
-    fn a_process_is_the_one_that_began_then() {
+    fn process_must_match_start_time() {
         let file = "4711\n/data\n1700000000\n5432\n/tmp\n\n  1 2\nready\n";
         assert_eq!(process(file, 1_700_000_000.7), Some(4711));
         assert_eq!(process(file, 1_700_000_100.0), None);

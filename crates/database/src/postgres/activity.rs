@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_told_apart() {
+    fn wait_events_are_classified() {
         let check = |kind: &str, event: &str, wanted| {
             assert_eq!(activity(Some("active"), Some(kind), Some(event)), Some(wanted), "{kind}:{event}");
         };

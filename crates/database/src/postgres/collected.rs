@@ -64,7 +64,7 @@ mod tests {
     use super::snapshot;
 
     #[test]
-    fn a_version_is_asked_for_the_views_that_it_has() {
+    fn queries_match_server_version() {
         let has = |version, view: &str| snapshot(version, false).contains(view);
         assert!(
             has(180_000, "pg_stat_io") && has(170_000, "pg_stat_checkpointer") && !has(160_000, "pg_stat_checkpointer")

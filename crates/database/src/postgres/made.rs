@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cage_below_the_cache_is_refused() {
+    fn memory_limit_below_cache_is_refused() {
         let small = Make { memory: Some(Bytes::mib(95)), ..wanted() };
         let failure = small.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY).err().unwrap();
         assert!(failure.kind == Kind::Unsupported && failure.message.contains("at least 96 MiB"), "{failure}");

@@ -165,7 +165,7 @@ mod tests {
     use super::counters;
 
     #[test]
-    fn a_version_is_asked_for_the_views_that_it_has() {
+    fn queries_match_server_version() {
         let has = |version, text: &str| counters(version).contains(text);
         assert!(has(180_000, "write_bytes") && has(180_000, "fsync_time") && !has(180_000, "wal_sync_time"));
         assert!(has(170_000, "pg_stat_io") && has(170_000, "wal_sync_time") && !has(170_000, "pg_stat_bgwriter"));

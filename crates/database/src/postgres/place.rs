@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_says_where_and_as_whom() {
+    fn address_has_host_user_and_database() {
         assert_eq!(shown("postgres://u:p%40ss@db:6000/shop", &[]), "db:6000 u p@ss shop");
         assert_eq!(shown("postgresql://u@[::1]:6000/", &[]), "::1:6000 u - u");
         assert_eq!(shown("postgres:///x?host=/run/pg&port=1", &[]), "/run/pg/.s.PGSQL.1 me - x");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_leaves_out_comes_from_the_environment() {
+    fn environment_supplies_defaults() {
         let variables =
             [("PGHOST", "/s"), ("PGPORT", "7"), ("PGUSER", "eve"), ("PGPASSWORD", "w"), ("PGDATABASE", "d")];
         assert_eq!(shown("postgres:///", &variables), "/s/.s.PGSQL.7 eve w d");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_without_the_password() {
+    fn unsupported_address_is_refused_without_password() {
         for wrong in [
             "postgres://u:secret@h/x?sslmode=require",
             "postgres://u:secret@a,b/x",

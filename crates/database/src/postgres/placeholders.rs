@@ -89,7 +89,7 @@ mod tests {
     use super::numbered;
 
     #[test]
-    fn marks_are_numbered_outside_of_texts() {
+    fn placeholders_are_numbered_outside_of_literals() {
         let check = |sql: &str, wanted: &str| assert_eq!(numbered(sql), wanted, "{sql}");
         check("SELECT ?, a+? FROM t WHERE b=?", "SELECT $1, a+$2 FROM t WHERE b=$3");
         check("SELECT '?', 'it''s ?', \"a?\", ?", "SELECT '?', 'it''s ?', \"a?\", $1");

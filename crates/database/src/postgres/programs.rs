@@ -56,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_is_read() {
+    fn version_is_parsed() {
         assert_eq!(major("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n"), 15);
         assert_eq!(major("postgres (PostgreSQL) 18beta1"), 18);
         assert_eq!(major(""), 0);
     }
 
     #[test]
-    fn the_newest_is_by_number() {
+    fn newest_version_is_numeric() {
         let top = std::env::temp_dir().join(format!("plimsoll-programs-{}", std::process::id()));
         for version in ["9", "15", "16"] {
             let folder = top.join(version).join("bin");

@@ -355,7 +355,7 @@ mod tests {
     use super::changed;
 
     #[test]
-    fn what_a_statement_changed_is_in_its_end() {
+    fn changed_rows_are_parsed_from_command_tag() {
         assert_eq!(changed(b"INSERT 0 5\0", false), 5);
         assert_eq!(changed(b"UPDATE 3\0", true), 3);
         assert_eq!(changed(b"SELECT 7\0", false), 7);

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_have_meanings() {
+    fn sqlstates_have_kinds() {
         let check = |code: &str, kind| assert_eq!(Said { code: code.into(), ..Said::default() }.failure().kind, kind);
         check("40001", Kind::Conflict);
         check("40P01", Kind::Conflict);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_one_line_with_what_to_do() {
+    fn message_is_one_line_with_remedy() {
         let said = Said::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
         let failure = said.refusal();
         assert_eq!(failure.kind, Kind::Refused);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_texts() {
+    fn parameters_are_encoded_as_text() {
         for number in [0, 7, -1, 1_234_567_890_123, i64::MAX, i64::MIN] {
             assert_eq!(written(&Value::Int(number)), number.to_string().as_bytes());
         }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_for_a_column_of_bytes_go_as_they_are() {
+    fn bytea_parameters_are_binary() {
         let check = |kinds: &[u32], values: &[Value], wanted: &[u8]| {
             let mut out = BytesMut::new();
             formats(kinds, values, &mut out);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_are_those_of_other_systems() {
+    fn digests_equal_other_systems() {
         let sum = |feed: &dyn Fn(&mut RowDigest)| {
             let (mut answer, mut row) = (Answer::default(), RowDigest::new());
             feed(&mut row);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_by_type() {
+    fn text_values_are_parsed_by_type() {
         assert_eq!(value(16, b"t"), Value::Int(1));
         assert_eq!(value(20, b"-5"), Value::Int(-5));
         assert_eq!(value(701, b"1e+20"), Value::Float(1e20));

@@ -87,7 +87,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(600);
 
     #[test]
-    fn one_is_inside_and_the_others_follow_in_their_order() {
+    fn writers_enter_in_order_of_arrival() {
         let (gate, go) = (Gate::default(), AtomicBool::new(false));
         let order = Mutex::new(Vec::new());
         assert!(gate.enter(LONG, &go));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_is_not_waited_for() {
+    fn cancelled_waiter_is_removed() {
         let (gate, cancelled) = (Gate::default(), AtomicBool::new(false));
         assert!(gate.enter(LONG, &cancelled));
         assert!(!gate.enter(Duration::from_millis(1), &cancelled));

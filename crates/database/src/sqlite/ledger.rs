@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_of_the_log_are_counted_over_its_new_beginnings() {
+    fn log_pages_are_counted_across_restarts() {
         let ledger = Ledger::default();
         for (pages, written) in [(3, 3), (10, 10), (8, 10), (1000, 1000), (2, 1002), (5, 1005)] {
             ledger.log_is(pages);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lap_is_split_between_the_processor_and_what_it_waited_for() {
+    fn lap_is_split_into_processor_and_wait() {
         let ledger = Ledger::default();
         ledger.add(Lap { processor_ns: 2, waiting_ns: 3, nothing_fetched: true }, Spent::Committing);
         ledger.add(Lap { processor_ns: 5, waiting_ns: 7, ..Lap::default() }, Spent::Locked);

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_of_linux_are_read() {
+    fn process_io_is_parsed() {
         let text = "rchar: 12\nwchar: 34\nsyscr: 1\nsyscw: 2\nread_bytes: 4096\nwrite_bytes: 0\n";
         assert_eq!(process_io(text), Some(ProcessIo { read: 12, written: 34, fetched: 4096 }));
         assert_eq!(process_io("rchar: x"), None);

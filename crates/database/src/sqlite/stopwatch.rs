@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sleep_is_waiting_and_work_is_work() {
+    fn sleep_counts_as_wait_and_work_as_processor() {
         let mut watch = Stopwatch::default();
         watch.start();
         std::thread::sleep(Duration::from_millis(30));

@@ -22,7 +22,7 @@ CREATE FUNCTION other.g() RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE TYPE pair AS (a int, b int);";
 
 #[test]
-fn contents_are_named_and_dropped() {
+fn contents_are_listed_and_dropped_in_schemas() {
     let Some(server) = Server::start("contents") else { return };
     let database = server.database();
     assert_eq!(database.contents().unwrap(), [""; 0]);

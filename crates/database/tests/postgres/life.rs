@@ -27,7 +27,7 @@ fn entries(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_server_goes_with_its_owner() {
+fn server_is_removed_on_drop() {
     let Some(mut server) = Server::start("life") else { return };
     let (process, sockets) = (postmaster(server.database()), server.sockets());
     let mut session = server.session();
@@ -43,7 +43,7 @@ fn a_server_goes_with_its_owner() {
 }
 
 #[test]
-fn a_server_can_be_told_how() {
+fn server_settings_can_be_given() {
     let folder = Folder::new("told");
     let mut order = wanted(&folder);
     order.flushes = Flushes::Ignored;
@@ -59,7 +59,7 @@ fn a_server_can_be_told_how() {
 }
 
 #[test]
-fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
+fn failed_start_is_explained_and_leaves_no_files() {
     let folder = Folder::new("wrong");
     let mut order = wanted(&folder);
     order.settings.push(("no_such_setting".into(), "1".into()));
@@ -105,7 +105,7 @@ fn a_server_ends_with_a_killed_process() {
 }
 
 #[test]
-fn a_limit_of_memory_holds() {
+fn memory_limit_is_enforced() {
     let folder = Folder::new("memory");
     let mut order = wanted(&folder);
     let limit = Bytes::mib(96);
@@ -139,7 +139,7 @@ fn a_limit_of_memory_holds() {
 }
 
 #[test]
-fn server_whose_process_was_killed_is_explained_and_kept() {
+fn killed_server_is_explained_and_kept() {
     let folder = Folder::new("dead");
     let Some(made) = made(&wanted(&folder)) else { return };
     let made = made.unwrap();

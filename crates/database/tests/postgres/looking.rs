@@ -7,7 +7,7 @@ use plimsoll_units::{Bytes, Span};
 use super::{Server, until};
 
 #[test]
-fn an_observer_sees_what_is_done() {
+fn observer_reports_activity_and_counters() {
     let Some(server) = Server::start("looking") else { return };
     about(&server);
     counters(&server);

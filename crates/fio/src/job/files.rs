@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_separated() {
+    fn names_are_split_at_colons() {
         let check = |text, expected: &[&str]| assert_eq!(list(text), expected, "{text}");
         check("/tmp/a", &["/tmp/a"]);
         check("/dev/sda:/dev/sdb", &["/dev/sda", "/dev/sdb"]);

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_worked_out() {
+    fn expressions_are_evaluated() {
         let check = |text, expected: i128| assert_eq!(value(text, Scale::Counts(Base::Binary)), Ok(expected), "{text}");
         check("(4*1024)", 4_096);
         check("( 4k + 4 * 512 )", 6_144);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_refused() {
+    fn invalid_expressions_are_refused() {
         for text in ["(", "()", "(1", "(1+)", "(1)k", "(1/0)", "(x)", "(2^99^99)", "(1 2)", "(4q)"] {
             assert!(value(text, Scale::Counts(Base::Binary)).is_err(), "{text}");
         }

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_put_in() {
+    fn variables_are_expanded() {
         let lookup = |name: &str| (name == "DEV").then(|| "/dev/${x}".to_owned());
         let check = |text: &str, expected: &str, missing: &[&str]| {
             let found = variables(text, &lookup);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_put_in_and_worked_out() {
+    fn keywords_are_expanded_and_evaluated() {
         let around = Surroundings {
             read: &|_| Err(String::new()),
             variable: &|_| None,

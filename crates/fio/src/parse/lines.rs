@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn lines_are_classified() {
         check("", &Line::Empty);
         check("  ; all comment", &Line::Empty);
         check("# all comment", &Line::Empty);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_a_comment_cuts_are_noted() {
+    fn values_cut_by_comments_are_noted() {
         let cut = |line| cut_short(line, without_comment(line));
         assert!(cut("filename=/tmp/a;b").is_some_and(|words| words.contains("\"filename=/tmp/a\"")));
         assert_eq!((cut("bs=4k ; b"), cut("# a=b"), cut("bs=4k")), (None, None, None));

@@ -143,7 +143,7 @@ mod tests {
     use super::{JobReport, Report, Samples};
 
     #[test]
-    fn samples_of_the_same_time_are_added() {
+    fn concurrent_samples_are_added() {
         // Reads, writes and their sum of a job reported by fio 3.42 with unified_rw_reporting=both.
         let of = |least, most, mean, deviation, count| Samples { least, most, mean, deviation, count };
         let mut all = of(23_952, 25_205, 24_578.5, 886.004_797, 2);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_a_group_are_told_as_one() {
+    fn grouped_jobs_are_merged() {
         let job = |name: &str, group, bytes, runtime_ms| {
             let mut job = JobReport { group, runtime_ms, ..JobReport::new(name) };
             (job.read.bytes, job.read.operations, job.read.runtime_ms) = (bytes, bytes / 4_096, runtime_ms);

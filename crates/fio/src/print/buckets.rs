@@ -71,7 +71,7 @@ mod tests {
     use super::{BUCKETS, buckets, index, middle_ns, percentiles};
 
     #[test]
-    fn buckets_are_those_of_fio() {
+    fn buckets_match_fio() {
         // Middles printed by fio 3.42 for latencies near them.
         for (latency_ns, middle) in [
             (0, 0),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_the_bucket_that_passes_them() {
+    fn percentile_is_middle_of_its_bucket() {
         let mut recorder = Recorder::new();
         (1..=100).for_each(|ns| recorder.record(Span::from_nanos(ns)));
         let bins = recorder.take();

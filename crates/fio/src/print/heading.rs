@@ -54,7 +54,7 @@ mod tests {
     use super::{Heading, heading};
 
     #[test]
-    fn jobs_are_named_before_they_run() {
+    fn heading_lists_jobs() {
         let job = |name: &str, members, threads| Heading {
             name: name.to_owned(),
             rw: "randrw".to_owned(),

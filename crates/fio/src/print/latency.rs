@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_tell_the_deviation_to_their_width() {
+    fn deviation_from_bins_is_accurate_to_bin_width() {
         let latencies: Vec<u64> = (0..10_000).map(|i| 50_000 + (i * 7_919) % 100_000).collect();
         let (found, truth) = (Latency::from(bins(latencies.clone())).moments(), exact(&latencies));
         assert!((found.deviation_ns / truth.deviation_ns - 1.0).abs() < 0.001, "{found:?} {truth:?}");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_the_same_as_counting_together() {
+    fn merge_equals_joint_count() {
         let of = |latencies: &[u64]| Latency { bins: bins(latencies.to_vec()), exact: Some(exact(latencies)) };
         let (few, many) = ([9_000, 700_000, 12_345], (1..500).map(|i| i * 331).collect::<Vec<u64>>());
         let mut all = of(&few);

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_together_is_told_as_single_ones_are() {
+    fn aggregated_operations_print_like_single_operations() {
         let columns = LogColumns { window: Some(Span::from_millis(200)), ..LogColumns::default() };
         for log in [Log::Bandwidth, Log::Operations, Log::Completion] {
             let (mut single, mut counted) =
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_named_as_fio_names_them() {
+    fn log_files_are_named_like_fio() {
         assert_eq!(log_name("a", Log::Bandwidth, Some(1)), "a_bw.1.log");
         assert_eq!(log_name("d/a", Log::Histogram, Some(12)), "d/a_clat_hist.12.log");
         assert_eq!(Log::LATENCIES.map(|log| log_name("x", log, None)), ["x_slat.log", "x_clat.log", "x_lat.log"]);

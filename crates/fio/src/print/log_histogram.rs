@@ -95,7 +95,7 @@ mod tests {
     use super::{Direction, HistogramLog};
 
     #[test]
-    fn each_window_counts_its_own() {
+    fn windows_are_counted_separately() {
         let mut log = HistogramLog::new(Vec::new(), Span::from_millis(100), 6, 5_000, [4_096, 8_192, 0]);
         for (at_ms, direction, latency_ns) in [
             (1, Direction::Read, 100),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn all_buckets_are_told_unless_they_are_joined() {
+    fn all_buckets_are_printed_unless_merged() {
         let mut log = HistogramLog::new(Vec::new(), Span::from_millis(100), 0, 0, [512; 3]);
         log.add(Span::ZERO, Direction::Trim, Span::from_nanos(3)).unwrap();
         let text = String::from_utf8(log.finish(Span::from_millis(1)).unwrap()).unwrap();

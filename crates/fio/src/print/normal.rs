@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_have_the_decimals_that_they_need() {
+    fn percentages_have_required_decimals() {
         for (list, expected) in [(vec![1.0, 99.99], 2), (vec![50.0, 99.9], 1), (vec![50.0], 0), (vec![99.9999], 4)] {
             assert_eq!(decimals(&list), expected, "{list:?}");
         }

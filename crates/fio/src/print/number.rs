@@ -126,7 +126,7 @@ mod tests {
     use super::{Kilo, Unit, Units, abbreviated};
 
     #[test]
-    fn numbers_are_cut_as_fio_cuts_them() {
+    fn numbers_are_abbreviated_like_fio() {
         let table = [
             (512, "512B", "512B"),
             (9_999, "9999B", "9999B"),

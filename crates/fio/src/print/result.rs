@@ -348,7 +348,7 @@ mod tests {
     use super::LatencyCounts;
 
     #[test]
-    fn latencies_are_counted_at_the_limit_that_holds_them() {
+    fn latencies_are_counted_by_upper_limit() {
         fn check(latency_ns: u64, expected: (usize, usize)) {
             let mut counts = LatencyCounts::default();
             counts.count(latency_ns, 1);

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_read() {
+    fn patterns_are_parsed() {
         let check = |text: &str, expected: Option<&[u8]>| {
             let pieces = read(text).ok();
             let bytes = pieces.map(|pieces| {

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn spreads_are_read() {
+    fn distributions_are_parsed() {
         check("random", "Uniform");
         check("random:1", "Uniform");
         check("zipf", "Zipf { theta: 1.1, centre: None }");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fio_refuses_is_refused() {
+    fn invalid_distributions_are_refused() {
         check("zipf:1", "not 1,");
         check("zipf:x", "without a number");
         check("pareto:1.2", "below 1");

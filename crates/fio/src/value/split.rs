@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_filled_as_fio_fills_them() {
+    fn missing_shares_are_filled_like_fio() {
         let check = |text, expected: &str| assert!(shown(text).starts_with(expected), "{text}: {}", shown(text));
         check("4k/50:8k/50", "4096/50 8192/50 ");
         check("4k/50:8k", "4096/50 8192/50 ");

@@ -16,7 +16,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn all_faults_are_found_with_their_lines() {
+fn all_faults_are_reported_with_lines() {
     check(
         "[global]\niodepht=4\nbs=4x\n[a]\nrw=raed\nsize=1.5g\nhostname=h\n[b]\ndirect=yes\n",
         &[
@@ -34,7 +34,7 @@ fn all_faults_are_found_with_their_lines() {
 }
 
 #[test]
-fn values_are_refused() {
+fn invalid_values_are_refused() {
     for (option, words) in [
         ("rwmixread=101", "above 100"),
         ("direct=2", "neither 0 nor 1"),
@@ -88,7 +88,7 @@ fn values_are_refused() {
 }
 
 #[test]
-fn what_is_out_of_scope_is_refused_with_its_reason() {
+fn unsupported_options_are_refused_with_reason() {
     for (option, kind) in [
         ("ioengine=rbd", FaultKind::Unsupported),
         ("ioengine=cpuio", FaultKind::Unsupported),
@@ -120,7 +120,7 @@ fn what_is_out_of_scope_is_refused_with_its_reason() {
 }
 
 #[test]
-fn files_that_are_none_are_refused() {
+fn malformed_files_are_refused() {
     check("", &["1: no job in the file"]);
     check("[global]\nsize=1m\n", &["1: no job in the file"]);
     check("size=1m\n[a]\n", &["1: option size before the first section"]);
@@ -139,7 +139,7 @@ fn files_that_are_none_are_refused() {
 }
 
 #[test]
-fn options_that_do_not_go_together_are_refused() {
+fn conflicting_options_are_refused() {
     check("[a]\nrate=1m\nrate_iops=,4\n", &["3: rate and rate_iops in one job"]);
     check("[a]\nsize=4k\nbs=8k\n", &["2: size=4096 is below the smallest block of 8192"]);
     check("[b]\nwait_for=a\n[a]\n", &["1: wait_for=a: no job of this name stands before b"]);

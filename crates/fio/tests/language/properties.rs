@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn a_split_gives_all_away(shares in prop::collection::vec((1_u32..1_000, prop::option::of(0_u32..=100)), 1..20)) {
+    fn split_percentages_total_100(shares in prop::collection::vec((1_u32..1_000, prop::option::of(0_u32..=100)), 1..20)) {
         let part = |(size, share): &(u32, Option<u32>)| match share {
             Some(share) => format!("{size}k/{share}"),
             None => format!("{size}k"),
@@ -112,7 +112,7 @@ proptest! {
 }
 
 #[test]
-fn every_option_can_be_given_its_default() {
+fn every_option_accepts_its_default() {
     for spec in options().filter(|spec| !spec.default.is_empty()) {
         let text = format!("[a]\n{}={}\n", spec.name, spec.default);
         let read = file(&text).unwrap_or_else(|faults| panic!("{text}: {faults:#?}"));

@@ -42,7 +42,7 @@ fn is_newer(said: &str) -> bool {
 }
 
 #[test]
-fn real_job_files_are_taken_as_fio_takes_them() {
+fn real_job_files_are_parsed_like_fio() {
     let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES").map(|root| PathBuf::from(root).join("fio_job")) else {
         return println!("skipped: PLIMSOLL_SAMPLES names no folder of job files");
     };

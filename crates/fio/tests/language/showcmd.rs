@@ -40,7 +40,7 @@ const SHOWN: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn job_files_are_shown_as_command_lines() {
+fn showcmd_prints_command_lines() {
     for (text, expected) in SHOWN {
         let found = file(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}")).shown;
         assert_eq!(found, *expected, "{text}");
@@ -48,7 +48,7 @@ fn job_files_are_shown_as_command_lines() {
 }
 
 #[test]
-fn fio_shows_them_alike() {
+fn showcmd_matches_fio() {
     if Command::new("fio").arg("--version").output().is_err() {
         return println!("skipped: fio is not installed");
     }

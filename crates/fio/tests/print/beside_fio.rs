@@ -175,7 +175,7 @@ fn same_value(found: &Value, expected: &Value, path: &str) {
 }
 
 #[test]
-fn latencies_are_told_as_fio_tells_them() {
+fn latencies_match_fio() {
     check("");
     check("--iodepth=8 --lat_percentiles=1 --slat_percentiles=1 --percentile_list=50:99.9:99.99999");
     check("--percentile_list=10:20:30:40:50:60:100 --clat_percentiles=0 --lat_percentiles=1");
@@ -185,7 +185,7 @@ fn latencies_are_told_as_fio_tells_them() {
 
 /// Below 128 ns bins have a width of one nanosecond, and determine the limit of each latency.
 #[test]
-fn bins_tell_the_limits_at_which_fio_counts() {
+fn limits_from_bins_match_fio() {
     let Some(run) = run("--size=256m", "5") else {
         println!("skipped: fio is not installed");
         return;
@@ -209,27 +209,27 @@ fn terse_lines_have_the_fields_of_their_version() {
 }
 
 #[test]
-fn units_are_those_that_are_asked_for() {
+fn units_match_fio() {
     check("--kb_base=1000");
     check("--unit_base=1 --significant_figures=3");
     check("--significant_figures=9 --rw=trim");
 }
 
 #[test]
-fn groups_are_told_as_fio_tells_them() {
+fn groups_match_fio() {
     check("--numjobs=2 --group_reporting");
     check("--numjobs=2 --description=two --name=k --ioengine=null --size=8m --rw=write --bs=64k --new_group");
     check("--unified_rw_reporting=mixed --numjobs=2");
 }
 
 #[test]
-fn samples_are_told_as_fio_tells_them() {
+fn samples_match_fio() {
     check("--rw=randrw --rate=2m,3m --runtime=2 --time_based --numjobs=2");
     check("--rw=read --bs=1m --runtime=2 --time_based --rate=1500m --group_reporting --numjobs=2");
 }
 
 #[test]
-fn disks_and_flushes_are_told_as_fio_tells_them() {
+fn disks_and_flushes_match_fio() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("beside_fio");
     check(&format!("--ioengine=psync --size=1m --fsync=8 --end_fsync=1 --filename={}", file.display()));
 }

@@ -53,7 +53,7 @@ fn single() -> JobReport {
 }
 
 #[test]
-fn normal_text_is_that_of_fio() {
+fn normal_text_matches_fio() {
     let expected = "
 b: (groupid=0, jobs=1): err= 0: pid=24893: Sat Nov 21 19:18:18 2026
   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(4096B/1msec)
@@ -80,7 +80,7 @@ Run status group 0 (all jobs):
 }
 
 #[test]
-fn terse_lines_are_those_of_fio() {
+fn terse_lines_match_fio() {
     let percents = "1 5 10 20 30 40 50 60 70 80 90 95 99 99.5 99.9 99.95 99.99";
     let percentiles = |us: u64| -> String {
         let told = percents.split(' ').map(|percent| format!("{:.6}%={us};", percent.parse::<f64>().unwrap()));
@@ -112,7 +112,7 @@ fn line(job: JobReport, begin: &str) -> String {
 }
 
 #[test]
-fn failures_and_errors_are_named() {
+fn failures_and_errors_are_printed() {
     let failure = "file:io_u.c:2057, func=io_u error, error=No space left on device";
     let job = JobReport {
         pid: 23_513,
@@ -131,7 +131,7 @@ fn failures_and_errors_are_named() {
 }
 
 #[test]
-fn a_steady_state_is_told() {
+fn steady_state_is_printed() {
     let steady = SteadyState {
         measure: "iops".to_owned(),
         limit: 30.0,
@@ -166,7 +166,7 @@ fn a_steady_state_is_told() {
 }
 
 #[test]
-fn disks_and_processors_are_told() {
+fn disks_and_processors_are_printed() {
     // A RAID of two disks, as printed by fio 3.36.
     let raid = DiskUse {
         name: "md127".to_owned(),
@@ -208,7 +208,7 @@ CPU idleness:
 }
 
 #[test]
-fn directions_are_told_as_one_beside_each_for_itself() {
+fn mixed_directions_are_printed_with_separate_directions() {
     let lane = |bytes: u64, completion: Latency| Lane {
         bytes,
         operations: bytes / 4_096,
@@ -240,7 +240,7 @@ fn directions_are_told_as_one_beside_each_for_itself() {
 }
 
 #[test]
-fn samples_have_the_unit_that_they_are_labelled_with() {
+fn samples_have_their_labelled_unit() {
     let mut job = single();
     job.units = Units { kilo: Kilo::Decimal, ..Units::default() };
     job.read.bandwidth = Samples { least: 976, most: 984, mean: 978.0, deviation: 4.0, count: 4 };
@@ -254,7 +254,7 @@ fn samples_have_the_unit_that_they_are_labelled_with() {
 }
 
 #[test]
-fn bins_alone_tell_what_they_can() {
+fn report_from_bins_alone() {
     let latencies: Vec<u64> = (0..1_000).map(|i| 100_000 + i * 200).collect();
     let mut job = single();
     job.read = Lane {

@@ -59,7 +59,7 @@ fn parsed(report: &Report) -> Value {
 
 proptest! {
     #[test]
-    fn all_forms_of_all_reports_are_printed(report in report()) {
+    fn any_report_prints_in_all_formats(report in report()) {
         let terse = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5].map(Form::Terse);
         let forms = [terse.to_vec(), vec![Form::Normal, Form::Json(Detail::Buckets)]].concat();
         prop_assert!(text(&report, &forms).ends_with('\n'));
@@ -76,14 +76,14 @@ proptest! {
     }
 
     #[test]
-    fn no_latency_is_lost_in_buckets(latencies in latencies()) {
+    fn buckets_keep_every_latency(latencies in latencies()) {
         let found = buckets(&bins(&latencies));
         prop_assert_eq!(found.iter().map(|(_, count)| count).sum::<u64>(), latencies.len() as u64);
         prop_assert!(found.windows(2).all(|two| two[0].0 < two[1].0));
     }
 
     #[test]
-    fn terse_lines_have_as_many_fields_whatever_was_done(job in job()) {
+    fn terse_lines_have_a_fixed_number_of_fields(job in job()) {
         let job = JobReport { name: "j".to_owned(), description: None, unified: Unified::Apart, ..job };
         let report = Report { jobs: vec![job], ..Report::default() };
         // Number of fields in fio's lines.
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn a_group_has_the_sums_of_its_jobs(report in report()) {
+    fn group_sums_its_jobs(report in report()) {
         let of = |report: &Report| {
             let jobs = report.jobs.iter();
             let sum = |count: fn(&JobReport) -> u64| jobs.clone().map(count).sum::<u64>();

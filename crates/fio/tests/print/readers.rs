@@ -94,7 +94,7 @@ fn check(text: &str, kind: &str, tolerance: f64) -> Vec<Evidence> {
 }
 
 #[test]
-fn every_form_is_read_back() {
+fn every_format_is_parsed_back() {
     let report = report();
     let of = |form| text(&report, &[form]);
     let from_json = check(&of(Form::Json(Detail::Percentiles)), "fio-json", 1e-5);
@@ -132,7 +132,7 @@ fn logged(log: Log, columns: LogColumns) -> Evidence {
 }
 
 #[test]
-fn logs_are_read_back() {
+fn logs_are_parsed_back() {
     let columns = LogColumns { window: Some(Span::from_secs(1)), offset: true, ..LogColumns::default() };
     near(logged(Log::Bandwidth, columns).bytes_s, 1_000.0 * 8_192.0, 1e-3);
     near(logged(Log::Operations, columns).iops, 1_000.0, 1e-3);
@@ -143,7 +143,7 @@ fn logs_are_read_back() {
 }
 
 #[test]
-fn histogram_logs_are_read_back() {
+fn histogram_logs_are_parsed_back() {
     let mut log = HistogramLog::new(Vec::new(), Span::from_secs(1), 2, 0, [8_192; 3]);
     for i in 0..5_000 {
         let LogSample { at, direction, latency, .. } = seen(i);

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_whole_token_is_let_in() {
+    fn only_exact_token_is_admitted() {
         let token = Token::new("0123456789abcdef").unwrap();
         let admits = |shown: &str| {
             let mut headers = HeaderMap::new();

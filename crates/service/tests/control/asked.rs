@@ -17,7 +17,7 @@ fn check(answer: &Answer, status: u16, within: &str) {
 }
 
 #[test]
-fn a_volume_is_made_read_changed_and_ended() {
+fn volume_is_created_read_changed_and_deleted() {
     let serving = Serving::start();
     let listed = serving.ask("GET", "/v1/volumes", "");
     assert_eq!((listed.status, listed.body.as_str()), (200, "[]"));
@@ -42,7 +42,7 @@ fn a_volume_is_made_read_changed_and_ended() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_its_status() {
+fn invalid_request_is_refused_with_status() {
     let serving = Serving::start();
     assert_eq!(serving.ask("POST", "/v1/volumes", VOLUME).status, 201);
     check(&serving.ask("POST", "/v1/volumes", VOLUME), 409, "data");
@@ -61,7 +61,7 @@ fn what_cannot_be_is_refused_with_its_status() {
 }
 
 #[test]
-fn long_bodies_are_refused_however_they_come() {
+fn long_body_is_refused_in_any_encoding() {
     let serving = Serving::start();
     let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(65 << 10));
     check(&serving.ask("POST", "/v1/volumes", &long), 413, "64 KiB");
@@ -74,7 +74,7 @@ fn long_bodies_are_refused_however_they_come() {
 }
 
 #[test]
-fn the_client_speaks_both_ways_and_tells_what_is_wrong() {
+fn client_works_over_both_sockets_and_reports_errors() {
     let mut serving = Serving::start();
     let client = serving.client();
     let create =

@@ -9,7 +9,7 @@ fn document() -> Value {
 }
 
 #[test]
-fn every_path_of_the_document_is_served_and_the_document_too() {
+fn every_documented_path_is_served() {
     let serving = Serving::start();
     let document = document();
     let mut operations = 0;
@@ -38,7 +38,7 @@ fn every_path_of_the_document_is_served_and_the_document_too() {
 
 /// Structural rules of `OpenAPI` 3.1.
 #[test]
-fn the_document_is_whole() {
+fn document_follows_openapi_rules() {
     let document = document();
     assert_eq!(document["openapi"], "3.1.0");
     let mut names = std::collections::BTreeSet::new();

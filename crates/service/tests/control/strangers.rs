@@ -10,7 +10,7 @@ use plimsoll_service::client::{Address, Client, ClientError};
 use crate::serving::{DEADLINE, Serving, TOKEN};
 
 #[test]
-fn without_the_token_nothing_is_told() {
+fn missing_token_reveals_nothing() {
     let serving = Serving::start();
     let ask = |path: &str, header: &str| {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{header}\r\n");
@@ -40,7 +40,7 @@ fn without_the_token_nothing_is_told() {
 /// More stalled clients than the limit, without a request or with an incomplete request: other clients are still
 /// served, and stalled connections are closed.
 #[test]
-fn clients_that_do_not_go_on_hold_nobody_up() {
+fn stalled_clients_do_not_block_others() {
     let serving = Serving::start();
     let beginnings: [&[u8]; 3] =
         [b"", b"GET /v1/vol", b"POST /v1/volumes HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"];
@@ -61,7 +61,7 @@ fn clients_that_do_not_go_on_hold_nobody_up() {
 }
 
 #[test]
-fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
+fn unauthenticated_partial_requests_do_not_delay_authenticated_clients() {
     let serving = Serving::start();
     let holder = serving.client_over_tcp(Some(TOKEN));
     let beginnings: [&[u8]; 3] =
@@ -83,7 +83,7 @@ fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
 }
 
 #[test]
-fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
+fn waiting_authenticated_client_is_not_evicted() {
     let serving = Serving::start();
     let connected = || {
         let stream = TcpStream::connect(&serving.port).unwrap();
@@ -121,7 +121,7 @@ fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
 }
 
 #[test]
-fn a_service_whose_queue_is_full_is_busy_and_not_absent() {
+fn full_listen_queue_is_reported_as_busy() {
     let directory = std::env::temp_dir().join(format!("plimsoll-busy-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("control.sock");
@@ -135,7 +135,7 @@ fn a_service_whose_queue_is_full_is_busy_and_not_absent() {
 }
 
 #[test]
-fn bytes_that_are_no_http_end_only_their_connection() {
+fn invalid_http_closes_only_its_connection() {
     let serving = Serving::start();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = || {

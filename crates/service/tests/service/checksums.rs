@@ -67,7 +67,7 @@ fn scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 #[test]
-fn a_flipped_bit_is_answered_with_an_error_counted_and_named() {
+fn flipped_bit_fails_reads_and_is_reported() {
     let data = pattern(1, 1 << 20);
     let directory = damaged(&data);
     let log = |line: &str| LINES.lock().unwrap().push(line.to_owned());
@@ -110,7 +110,7 @@ fn a_flipped_bit_is_answered_with_an_error_counted_and_named() {
 }
 
 #[test]
-fn a_damaged_block_is_sound_when_it_is_overwritten() {
+fn overwrite_repairs_damaged_block() {
     let data = pattern(2, 1 << 20);
     let home = Home::open(options(&damaged(&data)));
     home.service.delete("kept").unwrap();
@@ -124,7 +124,7 @@ fn a_damaged_block_is_sound_when_it_is_overwritten() {
 }
 
 #[test]
-fn a_clean_end_leaves_nothing_to_compute_and_another_end_the_extents_that_were_written() {
+fn only_unclean_stop_requires_recomputed_checksums() {
     let home = Home::open(checked(&directory()));
     home.create("data", "link(1us)");
     let data = pattern(3, 300_001);
@@ -143,7 +143,7 @@ fn a_clean_end_leaves_nothing_to_compute_and_another_end_the_extents_that_were_w
 }
 
 #[test]
-fn damaged_files_of_checksums_are_refused_and_computed_again() {
+fn damaged_checksum_files_are_refused_and_repaired() {
     let home = Home::open(checked(&directory()));
     home.create("data", "link(1us)");
     let data = pattern(4, 100_000);
@@ -168,7 +168,7 @@ fn damaged_files_of_checksums_are_refused_and_computed_again() {
 }
 
 #[test]
-fn a_directory_without_checksums_gets_them() {
+fn checksums_are_added_to_existing_directory() {
     let home = Home::new();
     home.create("data", "link(1us)");
     let data = pattern(5, 200_000);
@@ -191,7 +191,7 @@ fn a_directory_without_checksums_gets_them() {
 
 /// Copy on write, zeroes, growth and reuse of clusters keep checksums valid, in any order.
 #[test]
-fn random_operations_never_meet_a_false_mismatch() {
+fn random_operations_cause_no_false_mismatch() {
     const SIZE: usize = 2 << 20;
     let home = Home::open(checked(&directory()));
     let create = api::Create {

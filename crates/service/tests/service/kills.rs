@@ -48,7 +48,7 @@ impl Drop for Ends<'_> {
 }
 
 #[test]
-fn a_kill_at_any_moment_leaves_a_state_that_was_there() {
+fn kill_at_any_moment_leaves_a_past_state() {
     let home = Home::new();
     let story = Mutex::new(vec![State::new()]);
     let busy = AtomicBool::new(true);

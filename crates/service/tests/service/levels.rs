@@ -18,7 +18,7 @@ fn becomes_fast(client: &mut Client) {
 }
 
 #[test]
-fn a_level_changes_online_and_the_rate_with_it() {
+fn level_change_online_changes_rate() {
     let home = Home::new();
     home.create("data", "oci:50GB@0vpu");
     let mut client = home.client("data");
@@ -43,7 +43,7 @@ fn a_level_changes_online_and_the_rate_with_it() {
 }
 
 #[test]
-fn what_the_vendor_changes_detached_only_is_refused_while_connected() {
+fn detached_only_change_is_refused_while_connected() {
     let home = Home::new();
     home.create("data", "oci:50GB@20vpu");
     let mut client = home.client("data");
@@ -75,7 +75,7 @@ fn what_the_vendor_changes_detached_only_is_refused_while_connected() {
 }
 
 #[test]
-fn a_move_to_another_product_is_made_online() {
+fn product_change_is_online() {
     let home = Home::new();
     home.create("data", "oci:50GB@40vpu");
     let mut client = home.client("data");
@@ -93,7 +93,7 @@ fn a_move_to_another_product_is_made_online() {
 }
 
 #[test]
-fn what_is_outside_the_offer_is_refused_with_what_is_offered() {
+fn value_outside_offer_is_refused_with_range() {
     let home = Home::new();
     home.create("data", "oci:50GB@10vpu");
     home.create("bare", "link(1ms)");

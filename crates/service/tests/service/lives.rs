@@ -6,7 +6,7 @@ use plimsoll_service::{OpenError, Service, api};
 use crate::home::{Home, options};
 
 #[test]
-fn a_volume_is_made_written_and_there_again() {
+fn volume_survives_restart() {
     let home = Home::new();
     assert_eq!(home.service.list().unwrap(), []);
     let made = home.create("data", "oci:50GB@0vpu");
@@ -40,7 +40,7 @@ fn a_volume_is_made_written_and_there_again() {
 }
 
 #[test]
-fn everything_that_is_remembered_survives_a_kill() {
+fn metadata_survives_kill() {
     let home = Home::new();
     let vm = api::Group { name: "vm".into(), like: "oci/VM.Standard.E4.Flex:16ocpu".into() };
     let made = home.service.create_group(&vm).unwrap();
@@ -76,7 +76,7 @@ fn everything_that_is_remembered_survives_a_kill() {
 }
 
 #[test]
-fn a_larger_volume_is_seen_by_those_who_are_connected() {
+fn resize_is_visible_to_connected_clients() {
     let home = Home::new();
     home.create("data", "oci:50GB@10vpu");
     let mut client = home.client("data");
@@ -89,14 +89,14 @@ fn a_larger_volume_is_seen_by_those_who_are_connected() {
 }
 
 #[test]
-fn two_services_do_not_share_a_directory() {
+fn data_directory_is_locked() {
     let home = Home::new();
     let second = Service::open(options(&home.directory));
     assert!(matches!(second, Err(OpenError::Directory(DirectoryError::InUse(_)))));
 }
 
 #[test]
-fn a_directory_of_something_else_is_refused() {
+fn foreign_directory_is_not_opened() {
     let home = Home::new();
     home.service.handle().edit(plimsoll_volume::Edit::Create { size: 1, text: "of somebody else".into() }).unwrap();
     let mut options = options(&home.directory);
@@ -108,7 +108,7 @@ fn a_directory_of_something_else_is_refused() {
 }
 
 #[test]
-fn a_product_that_the_catalogue_forgot_answers_as_it_did() {
+fn product_removed_from_catalogue_keeps_its_model() {
     let home = Home::new();
     home.create("data", "oci:50GB@10vpu");
     home.client("data").write(0, &[3; 512]);
@@ -123,7 +123,7 @@ fn a_product_that_the_catalogue_forgot_answers_as_it_did() {
 }
 
 #[test]
-fn a_full_store_says_so_and_recovers() {
+fn full_store_is_reported_and_recovers() {
     let mut small = options(&crate::home::directory());
     small.capacity = Some(1 << 20);
     let home = Home::open(small);

@@ -26,7 +26,7 @@ impl Home {
 }
 
 #[test]
-fn what_is_asked_between_start_and_stop_is_in_the_trace() {
+fn trace_contains_requests_between_start_and_stop() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let mut client = home.client("data");
@@ -48,7 +48,7 @@ fn what_is_asked_between_start_and_stop_is_in_the_trace() {
 }
 
 #[test]
-fn a_recording_ends_with_its_volume_and_with_the_service() {
+fn recording_ends_with_volume_and_service() {
     let home = Home::new();
     for name in ["gone", "kept"] {
         home.create(name, "link(1ms)");
@@ -67,7 +67,7 @@ fn a_recording_ends_with_its_volume_and_with_the_service() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_refused() {
+fn invalid_recording_is_refused() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let refused = |volume: &str, file: &str, kind: Kind, why: &str| {

@@ -24,7 +24,7 @@ fn create(home: &Home, name: &str, like: &str, size_bytes: Option<u64>) -> Resul
 }
 
 #[test]
-fn names_are_checked() {
+fn invalid_names_are_refused() {
     let home = Home::new();
     check(home.service.volume("data"), Kind::NotFound, &["no volume \"data\"", "there is no volume yet"]);
     home.create("database", "link(1ms)");
@@ -44,7 +44,7 @@ fn names_are_checked() {
 }
 
 #[test]
-fn what_cannot_be_had_is_not_made() {
+fn unavailable_configuration_is_refused() {
     let home = Home::new();
     let refused = |like: &str, size| create(&home, "data", like, size);
     check(refused("aws/gp4", None), Kind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
@@ -77,7 +77,7 @@ fn create_sized(home: &Home) -> String {
 }
 
 #[test]
-fn what_is_in_use_is_neither_deleted_nor_attached_twice() {
+fn volume_in_use_is_neither_deleted_nor_attached_again() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let client = home.client("data");
@@ -101,7 +101,7 @@ fn what_is_in_use_is_neither_deleted_nor_attached_twice() {
 }
 
 #[test]
-fn a_deletion_that_waits_for_a_client_delays_no_other_request() {
+fn waiting_deletion_does_not_delay_other_requests() {
     let home = Home::new();
     home.create("data", "link(1us)");
     home.create("other", "link(1us)");
@@ -123,7 +123,7 @@ fn a_deletion_that_waits_for_a_client_delays_no_other_request() {
 }
 
 #[test]
-fn volumes_only_grow_and_snapshots_stay() {
+fn volumes_only_grow_and_snapshots_are_immutable() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let resize = |name: &str, size_bytes| home.service.resize(name, api::Resize { size_bytes });
@@ -148,7 +148,7 @@ fn volumes_only_grow_and_snapshots_stay() {
 }
 
 #[test]
-fn autotune_and_faults_say_what_is_missing() {
+fn incomplete_autotune_and_faults_are_refused() {
     let home = Home::new();
     home.create("bare", "link(1ms)");
     home.create("oci", "oci:50GB@10vpu");
@@ -176,7 +176,7 @@ fn autotune_and_faults_say_what_is_missing() {
 }
 
 #[test]
-fn a_volume_in_a_group_obeys_the_rules_of_its_product_on_that_machine() {
+fn volume_in_group_obeys_machine_rules() {
     let home = Home::new();
     let group = api::Group { name: "vm1".into(), like: "oci/VM.Standard.E4.Flex:1ocpu".into() };
     home.service.create_group(&group).unwrap();
@@ -234,7 +234,7 @@ stages = "link(1ms)"
 "#;
 
 #[test]
-fn a_volume_in_a_group_does_not_grow_into_a_product_that_the_machine_excludes() {
+fn volume_in_group_does_not_grow_to_excluded_product() {
     let mut options = crate::home::options(&crate::home::directory());
     options.products.add("shelf.toml", SHELF, &|_| None).unwrap();
     let home = Home::open(options);
@@ -252,7 +252,7 @@ fn a_volume_in_a_group_does_not_grow_into_a_product_that_the_machine_excludes() 
 }
 
 #[test]
-fn a_client_that_comes_during_a_deletion_is_refused_or_served_on() {
+fn client_during_deletion_is_refused_or_served() {
     let home = Home::new();
     home.create("data", "link(1us)");
     let mut deleted = 0;
@@ -285,7 +285,7 @@ fn a_client_that_comes_during_a_deletion_is_refused_or_served_on() {
 }
 
 #[test]
-fn a_volume_that_is_too_fast_for_the_host_is_copied_all_the_same() {
+fn volume_too_fast_for_host_can_be_copied() {
     let home = Home::new();
     home.create("fast", "oci:256GB@120vpu");
     home.client("fast").write(0, &[5; 512]);

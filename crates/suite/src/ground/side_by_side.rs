@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_at_once_is_counted() {
+    fn queue_depths_are_counted() {
         let mut load = watched(&worker(6, 12));
         let at = |micros| Instant::ZERO + Span::from_micros(micros);
         for round in 0..2 {
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_that_is_not_endured_ends_it() {
+    fn first_untolerated_failure_ends_worker() {
         let mut worker = worker(1, 12);
         let mut load = watched(&worker);
         let op = load.take(Instant::ZERO);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_ends_it_and_a_warm_up_is_not_counted() {
+    fn signal_ends_worker_and_warm_up_is_excluded() {
         let mut worker = worker(1, 12);
         worker.conduct.counts_from = Span::from_micros(10);
         let mut load = watched(&worker);

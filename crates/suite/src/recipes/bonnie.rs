@@ -701,7 +701,7 @@ mod tests {
 
     /// Rates as printed by the converter of Bonnie++ 2.00.
     #[test]
-    fn rates_take_the_unit_that_fits() {
+    fn rates_are_scaled_to_five_characters() {
         let rates = vec![
             (5.0, "5k"),
             (9_999.0, "9999k"),
@@ -718,7 +718,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_take_the_unit_that_fits() {
+    fn latencies_are_scaled_to_five_digits() {
         let spans = vec![
             (Span::from_micros(8_522), "8522us"),
             (Span::from_micros(99_999), "99999us"),
@@ -730,7 +730,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_in_gigabytes_where_they_are_whole() {
+    fn whole_sizes_are_in_gigabytes() {
         let sizes = vec![(Bytes::mib(7423), "7423M"), (Bytes::gib(8), "8G"), (Bytes::mib(256), "256M")];
         check(megabytes, sizes);
     }

@@ -570,7 +570,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_is_said_as_gnu_dd_says_it() {
+    fn copy_line_matches_gnu_dd() {
         // Lines printed by dd of coreutils 9.1, and those of a published article.
         let check = |bytes, nanoseconds, expected: &str| {
             assert_eq!(copied(bytes, Span::from_nanos(nanoseconds)), expected);

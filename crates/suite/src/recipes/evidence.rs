@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_has_its_figures() {
+    fn limit_includes_evidence() {
         let part = |share: f64| Span::from_secs_f64(10.0 * share);
         let split = Split { shares: vec![(Spent::Reading, 0.7), (Spent::Processor, 0.3)], method: String::new() };
         let seen = SessionsResult {

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_gets_as_many_digits_as_it_needs() {
+    fn digit_table_has_minimal_digits() {
         for (from, to, places) in [(1, 1, 1), (1, 10, 1), (1, 11, 2), (5, 104, 2), (5, 105, 3), (1, 10_000, 4)] {
             let sql = numbers(System::Mysql, from, to).expect("MySQL");
             assert_eq!(sql.matches("SELECT 0 AS d").count(), places, "{from} to {to}");

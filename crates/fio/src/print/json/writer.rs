@@ -115,7 +115,7 @@ mod tests {
     use super::Writer;
 
     #[test]
-    fn spacing_is_that_of_fio() {
+    fn spacing_matches_fio() {
         let text = Writer::document(|out| {
             out.text("a \"b\"", "c\\\t");
             out.object("inner", |out| {

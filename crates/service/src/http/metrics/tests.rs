@@ -36,7 +36,7 @@ fn shown() -> String {
 /// The rules of the exposition format and of `promtool check metrics`: HELP and TYPE once and before the samples, one
 /// group of samples per family, names with kind and unit, no duplicate sample.
 #[test]
-fn the_page_keeps_the_rules() {
+fn page_follows_exposition_format() {
     let page = shown();
     let (mut types, mut helped, mut current) = (BTreeMap::new(), BTreeSet::new(), "");
     let mut samples = BTreeSet::new();
@@ -67,7 +67,7 @@ fn the_page_keeps_the_rules() {
 }
 
 #[test]
-fn counts_are_said_in_the_fields_names() {
+fn metrics_follow_prometheus_naming() {
     let page = shown();
     for line in [
         "plimsoll_time_dilation 10",

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_the_article_writes_them() {
+    fn times_are_formatted_like_article() {
         let check = |ms, expected: &str| assert_eq!(minutes(Span::from_millis(ms)), expected);
         check(13_360, "00:13.36");
         check(41_994, "00:41.99");

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_have_been_committed_is_told_apart() {
+    fn unknown_outcomes_are_counted_separately() {
         let ledger = Ledger::default();
         ledger.note(0, Ok(Ended::Committed));
         ledger.note(2, Ok(Ended::Committed));

@@ -63,7 +63,7 @@ fn paces(done: &[CompletedStep]) -> Vec<Pace> {
 }
 
 #[test]
-fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
+fn clients_rise_to_saturation_and_tables_are_checked_last() {
     let mut oltp = oltp(OltpOptions::default());
     let done = made(&mut oltp, &[5, 5, 5, 5, 0]);
     let depths: Vec<u32> =
@@ -92,7 +92,7 @@ fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
 }
 
 #[test]
-fn open_loads_follow_where_they_are_asked_for() {
+fn open_loads_follow_closed_loads() {
     let mut oltp = oltp(OltpOptions { open: true, ..OltpOptions::default() });
     let done = made(&mut oltp, &[0, 0, 0, 0, 0]);
     let open: Vec<f64> = paces(&done)
@@ -104,7 +104,7 @@ fn open_loads_follow_where_they_are_asked_for() {
 }
 
 #[test]
-fn named_loads_are_made_in_their_order_and_no_others() {
+fn listed_loads_run_in_order() {
     let mut closed = oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::default() });
     assert_eq!(paces(&made(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
     let rates = vec![Iops::per_second(50), Iops::per_second(20)];
@@ -121,7 +121,7 @@ fn named_loads_are_made_in_their_order_and_no_others() {
 }
 
 #[test]
-fn what_does_not_agree_fails_the_suite() {
+fn inconsistent_data_fail_the_suite() {
     let check = |row: &[i64], failed: bool| {
         let mut oltp = oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::default() });
         let done = made(&mut oltp, row);
@@ -136,7 +136,7 @@ fn what_does_not_agree_fails_the_suite() {
 }
 
 #[test]
-fn wrongly_loaded_tables_end_it() {
+fn wrongly_loaded_tables_end_the_suite() {
     let mut oltp = oltp(OltpOptions::default());
     let facts = facts(System::Postgres);
     let mut done: Vec<CompletedStep> = Vec::new();
@@ -170,7 +170,7 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_deviation_is_that_of_the_counts() {
+fn deviation_matches_counts() {
     let times =
         plimsoll_record::Bins::counted([(Span::from_millis(10), 500), (Span::from_millis(30), 500)], 20_000_000_000);
     let deviation = print::deviation(&times).as_millis_f64();

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_tpc_c_draws_them() {
+    fn order_lines_follow_tpc_c() {
         let (trader, mut random) = (trader(4), fastrand::Rng::with_seed(3));
         let (mut unused, mut remote, mut all) = (0, 0, 0);
         for _ in 0..20_000 {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_ten_ten_and_one() {
+    fn transaction_mix_is_10_10_1() {
         let trade = Trade { by: By::Statements, warehouses: 1, ledger: Arc::default(), seed: 1 };
         let mut counts = [0; 3];
         (0..2_100).for_each(|random| counts[usize::from(trade.pick(random))] += 1);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn uneven_numbers_stay_in_their_range_and_are_uneven() {
+    fn nurand_is_in_range_and_non_uniform() {
         let mut random = fastrand::Rng::with_seed(1);
         let mut counts = vec![0_u32; 3001];
         (0..300_000).for_each(|_| counts[uneven(&mut random, 1023, 100, 3000) as usize] += 1);

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_of_the_size_that_keeps_others_out_of_their_block() {
+    fn row_size_excludes_other_rows_from_block() {
         let check = |system, block: u64, expected: Option<u64>| {
             assert_eq!(column(system, block), expected, "{system} {block}");
         };
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_without_random_bytes_are_known_by_their_version() {
+    fn random_bytes_support_follows_version() {
         let check = |system: &str, version: &str, expected| {
             let about = DatabaseAbout { system: system.into(), version: version.into(), ..DatabaseAbout::default() };
             assert_eq!(has_random_bytes(&about), expected, "{system} {version}");

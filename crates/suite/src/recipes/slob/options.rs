@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_are_those_that_the_options_can_start() {
+    fn session_count_follows_options() {
         let sessions = |threads: Option<Vec<u32>>| SlobOptions { threads, ..SlobOptions::default() }.sessions();
         assert_eq!((sessions(None), sessions(Some(vec![1]))), (64, 4));
         assert_eq!((sessions(Some(vec![2, 8, 1])), sessions(Some(vec![99]))), (32, 64));

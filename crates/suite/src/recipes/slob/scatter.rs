@@ -82,7 +82,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn every_key_lies_at_one_place((rows, seed, schema) in (2..5_000_u64, 0..1_000_u64, 1..9_u32)) {
+        fn scatter_is_a_bijection((rows, seed, schema) in (2..5_000_u64, 0..1_000_u64, 1..9_u32)) {
             let scatter = Scatter::new(rows, seed, schema);
             let mut keys: Vec<u64> = (0..scatter.places()).filter_map(|place| scatter.key(place)).collect();
             keys.sort_unstable();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_lie_far_apart_and_at_uneven_distances() {
+    fn neighbouring_keys_have_irregular_distances() {
         let rows = 8192;
         let scatter = Scatter::new(rows, 1, 1);
         let mut places = vec![0_i64; rows as usize + 1];
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_works_out_the_same_keys() {
+    fn sql_computes_the_same_keys() {
         let file = std::env::temp_dir().join(format!("plimsoll-scatter-{}.db", std::process::id()));
         std::fs::File::create(&file).unwrap();
         let database = plimsoll_database::connect(&plimsoll_database::Address::sqlite(file.clone())).unwrap();

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_other_unit_updates_until_the_share_is_reached() {
+    fn alternate_units_update_up_to_the_share() {
         for pct in (0..=50).chain([100]) {
             let of_hundred = (200..300).filter(|number| updates(*number, pct)).count();
             assert_eq!(of_hundred, pct as usize, "{pct}");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loop_tells_is_read() {
+    fn server_loop_result_is_parsed() {
         let unit =
             |kind, began, took| WorkUnit { kind, began: Span::from_micros(began), took: Span::from_micros(took) };
         assert_eq!(
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_dealt_to_all_schemas() {
+    fn sessions_cover_all_schemas() {
         assert_eq!((0..6).map(|session| schema(session, 4)).collect::<Vec<_>>(), [1, 2, 3, 4, 1, 2]);
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_steady_where_they_neither_span_nor_move_too_much() {
+    fn rounds_are_steady_within_range_and_excursion() {
         let check = |values: &[f64], range: f64, excursion: f64, reached: bool| {
             let steady = Steady::of(values).expect("five rounds");
             assert!((steady.range - range).abs() < 1e-9, "{values:?}: {steady:?}");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_goes_through_rounds_that_lie_on_it() {
+    fn fit_reproduces_linear_rounds() {
         let steady = Steady::of(&[0.0, 12.0, 14.0, 16.0, 18.0, 20.0]).expect("six rounds");
         assert_eq!((steady.first, steady.last, steady.mean, steady.slope), (2, 6, 16.0, 2.0));
         assert!((2..=6).all(|round| (steady.line(round) - (8.0 + 2.0 * round as f64)).abs() < 1e-9), "{steady:?}");

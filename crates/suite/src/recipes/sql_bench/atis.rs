@@ -185,14 +185,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cardinalities_are_those_of_the_original() {
+    fn cardinalities_match_original() {
         assert_eq!(TABLES.len(), 28);
         assert_eq!(TABLES.iter().map(|table| table.rows).sum::<u64>(), 9768);
         assert_eq!((simple_joins().len(), distinct().len(), groups().len()), (5, 8, 33));
     }
 
     #[test]
-    fn keys_are_unique_and_queries_bring_something() {
+    fn keys_are_unique_and_queries_return_rows() {
         for table in TABLES {
             let key: Vec<&str> = table.key.split(", ").collect();
             assert_eq!(table.different(&key, |_| true), table.rows, "{}", table.name);

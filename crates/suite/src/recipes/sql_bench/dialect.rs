@@ -146,7 +146,7 @@ mod tests {
     const ALL: [System; 4] = [System::Postgres, System::Mysql, System::Sqlite, System::Oracle];
 
     #[test]
-    fn each_system_has_its_own_words() {
+    fn dialects_differ_by_system() {
         let check = |said: [String; 4], expected: [&str; 4]| assert_eq!(said, expected);
         check(
             ALL.map(|system| Dialect(system).add_columns("t", 'i', 8..10).join("; ")),

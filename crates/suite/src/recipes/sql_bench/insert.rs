@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_row_is_inserted_once_whatever_is_filled_in() {
+    fn each_row_is_inserted_once_with_any_bulk_share() {
         for (each, alone) in [(10, 10), (10, 3), (100, 1), (1000, 999)] {
             let rows = Rows { each, alone };
             let mut ids: Vec<u64> = (0..rows.all()).map(|index| rows.id(index)).collect();

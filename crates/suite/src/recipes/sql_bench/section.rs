@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_scattered_over_all() {
+    fn scattered_is_a_permutation() {
         for of in [1, 10, 97, 1000, 30_000] {
             let mut seen: Vec<u64> = (0..of).map(|index| scattered(index, of)).collect();
             assert_eq!(seen[0], scattered(of, of));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_asks_for_a_share_and_never_for_nothing() {
+    fn plan_scales_counts_and_keeps_minimum() {
         let plan = Plan { dialect: Dialect(System::Sqlite), scale: 0.1, size: 0.001 };
         assert_eq!([1000, 12, 1, 4].map(|full| plan.times(full)), [100, 1, 1, 1]);
         assert_eq!([100_000, 1000, 4].map(|full| plan.rows(full)), [100, 10, 4]);
