@@ -13,7 +13,7 @@ use plimsoll_units::Bytes;
 use crate::failure::{Failure, Kind};
 
 /// Time that the kernel may take to release a group whose processes have ended.
-const LEAVING: Duration = Duration::from_secs(10);
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A control group with a memory limit. Dropping it kills the processes in it and removes it.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl MemoryCgroup {
 
 impl Drop for MemoryCgroup {
     fn drop(&mut self) {
-        let until = Instant::now() + LEAVING;
+        let until = Instant::now() + REMOVAL_TIMEOUT;
         while let Err(error) = fs::remove_dir(&self.folder) {
             if error.kind() == io::ErrorKind::NotFound || Instant::now() > until {
                 return;

@@ -77,7 +77,7 @@ impl Database for Mysql {
 
     fn contents(&self) -> Result<Vec<String>, Failure> {
         let found = contents::find(&mut self.open()?, &self.place)?;
-        Ok(found.iter().map(contents::Thing::listed).collect())
+        Ok(found.iter().map(contents::DatabaseObject::listed).collect())
     }
 
     fn size(&self) -> Result<Bytes, Failure> {

@@ -58,7 +58,7 @@ impl Postgres {
     /// Connects, and queries version and settings.
     fn open(place: Place) -> Result<Self, Failure> {
         let place = Arc::new(place);
-        let server = about::look(&mut PostgresSession::open(&place)?)?;
+        let server = about::query_server(&mut PostgresSession::open(&place)?)?;
         Ok(Self { place, server })
     }
 }

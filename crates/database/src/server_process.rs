@@ -31,11 +31,11 @@ impl User {
         if rustix::process::geteuid().is_root() { Self::Other(name.into()) } else { Self::Same }
     }
 
-    /// Command that runs as this user, and receives the signal `ending` (such as `QUIT`) when the thread that started
+    /// Command that runs as this user, and receives the signal `signal` (such as `QUIT`) when the thread that started
     /// it ends.
     ///
     /// Joins the cgroup first, while the process has the permission.
-    pub fn command(&self, program: &Path, ending: &str, cgroup: Option<&MemoryCgroup>) -> Command {
+    pub fn command(&self, program: &Path, signal: &str, cgroup: Option<&MemoryCgroup>) -> Command {
         let mut command = match cgroup {
             Some(cgroup) => cgroup.command(Path::new("setpriv")),
             None => Command::new("setpriv"),
@@ -43,7 +43,7 @@ impl User {
         if let Self::Other(name) = self {
             command.arg(format!("--reuid={name}")).arg(format!("--regid={name}")).arg("--init-groups");
         }
-        command.arg("--pdeathsig").arg(ending).arg("--").arg(program);
+        command.arg("--pdeathsig").arg(signal).arg("--").arg(program);
         command
     }
 
@@ -154,7 +154,7 @@ fn keep(mut child: Child, pid: Pid, orders: &Receiver<(Signal, Duration)>) -> Op
 }
 
 /// The last line of a log that contains the first matching word; `None` without a match.
-pub fn complaint(log: &Path, words: &[&str]) -> Option<String> {
+pub fn fatal_message(log: &Path, words: &[&str]) -> Option<String> {
     let bytes = fs::read(log).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
@@ -163,7 +163,7 @@ pub fn complaint(log: &Path, words: &[&str]) -> Option<String> {
 }
 
 /// The last lines of a server's log, joined into a single line.
-pub fn last_words(log: &Path, lines: usize) -> String {
+pub fn last_log_lines(log: &Path, lines: usize) -> String {
     let mut text = String::new();
     let read = fs::File::open(log).and_then(|mut file| {
         let length = file.metadata()?.len();
@@ -181,7 +181,7 @@ pub fn last_words(log: &Path, lines: usize) -> String {
 }
 
 /// Description of an exit status.
-pub fn ending(status: Option<ExitStatus>) -> String {
+pub fn describe_exit(status: Option<ExitStatus>) -> String {
     match status.map(|status| (status.code(), status.signal())) {
         Some((Some(code), _)) => format!("it ended with status {code}"),
         Some((None, Some(signal))) => format!("it was ended by signal {signal}"),
@@ -223,12 +223,12 @@ mod tests {
     fn signal_is_sent_before_kill() {
         let (Some(long), Some(short)) = (sleeping("1000"), sleeping("0")) else { return };
         let status = ServerProcess::start(long).unwrap().stop(Signal::TERM, Duration::from_secs(60));
-        assert_eq!(ending(status), "it was ended by signal 15");
+        assert_eq!(describe_exit(status), "it was ended by signal 15");
         let short = ServerProcess::start(short).unwrap();
         while short.runs() {
             std::thread::yield_now();
         }
-        assert_eq!(ending(short.stop(Signal::TERM, Duration::ZERO)), "it ended with status 0");
+        assert_eq!(describe_exit(short.stop(Signal::TERM, Duration::ZERO)), "it ended with status 0");
         assert!(ServerProcess::start(Command::new("/no/such/program")).is_err());
     }
 
@@ -243,8 +243,8 @@ mod tests {
     fn last_log_lines_are_joined() {
         let log = std::env::temp_dir().join(format!("plimsoll-log-{}", std::process::id()));
         fs::write(&log, "one\n\ntwo\nthree\n").unwrap();
-        assert_eq!(last_words(&log, 2), "two; three");
+        assert_eq!(last_log_lines(&log, 2), "two; three");
         fs::remove_file(&log).unwrap();
-        assert!(last_words(&log, 2).ends_with("says nothing"));
+        assert!(last_log_lines(&log, 2).ends_with("says nothing"));
     }
 }

@@ -27,7 +27,7 @@ use rusqlite::{Connection, OpenFlags};
 
 pub(crate) use self::made::make;
 use self::observer::SqliteObserver;
-use self::session::{Manner, Shared, SqliteSession};
+use self::session::{SessionOptions, Shared, SqliteSession};
 use crate::address::Address;
 use crate::failure::{Failure, Kind};
 use crate::system::System;
@@ -50,7 +50,7 @@ struct Setup {
     cache: Bytes,
     /// Pragmas, in order.
     pragmas: Vec<(String, String)>,
-    manner: Manner,
+    session_options: SessionOptions,
 }
 
 /// A database in a file.
@@ -76,7 +76,7 @@ impl Setup {
     fn new(file: PathBuf, cache: Bytes, pragmas: Vec<(String, String)>) -> Result<Self, Failure> {
         // Filesystems without a block device have major number 0.
         let on_device = std::fs::metadata(&file).is_ok_and(|file| rustix::fs::major(file.dev()) != 0);
-        let mut manner = Manner { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
+        let mut session_options = SessionOptions { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
         let mut kept = Vec::new();
         for (name, value) in pragmas {
             let number = || {
@@ -85,15 +85,15 @@ impl Setup {
                 value.trim().parse::<u64>().map_err(|_| wrong())
             };
             match name.as_str() {
-                "busy_timeout" => manner.busy_timeout = Duration::from_millis(number()?),
-                "wal_autocheckpoint" => manner.checkpoint_pages = number()?,
+                "busy_timeout" => session_options.busy_timeout = Duration::from_millis(number()?),
+                "wal_autocheckpoint" => session_options.checkpoint_pages = number()?,
                 _ if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                     return Err(Failure::new(Kind::Statement, format!("{name}: not the name of a pragma of SQLite's")));
                 }
                 _ => kept.push((name, value)),
             }
         }
-        Ok(Self { file, cache, pragmas: kept, manner })
+        Ok(Self { file, cache, pragmas: kept, session_options })
     }
 
     /// Last value of a pragma.
@@ -108,7 +108,7 @@ impl Setup {
                 &self.file,
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
             )?;
-            connection.busy_timeout(self.manner.busy_timeout)?;
+            connection.busy_timeout(self.session_options.busy_timeout)?;
             if number(&connection, "page_count")? == 0 {
                 // The page size is fixed once there is a log.
                 let size = self.pragma("page_size").map_or_else(|| PAGE.to_string(), String::from);
@@ -133,8 +133,8 @@ impl Setup {
             ("journal_mode", journal),
             ("synchronous", words.get(synchronous as usize).copied().unwrap_or("unknown").into()),
             ("cache_size", format!("{} for each session", self.cache)),
-            ("wal_autocheckpoint", format!("{} pages", self.manner.checkpoint_pages)),
-            ("busy_timeout", format!("{} ms", self.manner.busy_timeout.as_millis())),
+            ("wal_autocheckpoint", format!("{} pages", self.session_options.checkpoint_pages)),
+            ("busy_timeout", format!("{} ms", self.session_options.busy_timeout.as_millis())),
             ("mmap_size", number(connection, "mmap_size")?.to_string()),
             ("processor time", "the client's: there is no server".into()),
         ];
@@ -174,7 +174,7 @@ impl Database for Sqlite {
     }
 
     fn session(&self) -> Result<Box<dyn Session>, Failure> {
-        let session = SqliteSession::new(self.setup.connection()?, self.shared.clone(), self.setup.manner);
+        let session = SqliteSession::new(self.setup.connection()?, self.shared.clone(), self.setup.session_options);
         Ok(Box::new(session.map_err(|error| failure::of_opening(&error, &self.setup.file))?))
     }
 

@@ -20,12 +20,12 @@ use crate::api::Refused;
 use crate::http::Token;
 
 /// Timeout of a response.
-const PATIENCE: Duration = Duration::from_secs(120);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Timeout and retry interval while the listen queue is full.
-const QUEUE_PATIENCE: Duration = Duration::from_secs(5);
-const QUEUE_RETRY: Duration = Duration::from_millis(50);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_RETRY: Duration = Duration::from_millis(50);
 /// Maximum length of a response.
-const ANSWER_MAX: usize = 64 << 20;
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 /// Address of a service's control API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,9 +178,9 @@ impl Client {
 
     fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Answer, ClientError> {
         self.runtime.block_on(async {
-            tokio::time::timeout(PATIENCE, self.asked(method, path, body))
+            tokio::time::timeout(RESPONSE_TIMEOUT, self.asked(method, path, body))
                 .await
-                .unwrap_or_else(|_| Err(self.broken(&format_args!("nothing came for {} s", PATIENCE.as_secs()))))
+                .unwrap_or_else(|_| Err(self.broken(&format_args!("nothing came for {} s", RESPONSE_TIMEOUT.as_secs()))))
         })
     }
 
@@ -193,7 +193,7 @@ impl Client {
         };
         let answer = answer.map_err(|error| self.broken(&error))?;
         let status = answer.status();
-        let bytes = Limited::new(answer.into_body(), ANSWER_MAX).collect().await;
+        let bytes = Limited::new(answer.into_body(), MAX_RESPONSE_BYTES).collect().await;
         let bytes = bytes.map_err(|error| self.broken(&error))?.to_bytes();
         if status.is_success() {
             return Ok(Answer(bytes.into()));
@@ -207,7 +207,7 @@ impl Client {
 
     /// Connects to a Unix socket, and retries while its listen queue is full.
     async fn connect(&self, path: &Path) -> Result<UnixStream, ClientError> {
-        let end = tokio::time::Instant::now() + QUEUE_PATIENCE;
+        let end = tokio::time::Instant::now() + CONNECT_TIMEOUT;
         loop {
             match UnixStream::connect(path).await {
                 Ok(stream) => return Ok(stream),
@@ -215,7 +215,7 @@ impl Client {
                     return Err(ClientError::NoService { address: self.address.clone(), source: error });
                 }
                 Err(_) if tokio::time::Instant::now() >= end => return Err(ClientError::Busy(self.address.clone())),
-                Err(_) => tokio::time::sleep(QUEUE_RETRY).await,
+                Err(_) => tokio::time::sleep(CONNECT_RETRY).await,
             }
         }
     }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::shown;
-use crate::remembered::Text;
+use crate::metadata::StoredMetadata;
 
 /// Maximum number of damaged blocks listed by name.
 const DAMAGED_SHOWN: usize = 20;
@@ -339,8 +339,8 @@ pub(crate) fn names<'a>(commits: impl IntoIterator<Item = &'a Commit>) -> BTreeM
     for record in commits.into_iter().flat_map(|commit| &commit.records) {
         match record {
             Record::Describe { volume, text } => {
-                if let Ok(Text::Volume(remembered)) = Text::read(text) {
-                    names.insert(*volume, remembered.name);
+                if let Ok(StoredMetadata::Volume(metadata)) = StoredMetadata::read(text) {
+                    names.insert(*volume, metadata.name);
                 }
             }
             Record::Delete { volume } => {

@@ -10,7 +10,7 @@ use crate::moment;
 use crate::names;
 use crate::product::{Product, refused};
 use crate::refusal::Refusal;
-use crate::remembered::RememberedGroup;
+use crate::metadata::GroupMetadata;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 
@@ -23,29 +23,29 @@ pub(crate) struct Group {
     pub id: GroupId,
     /// Volume that stores the metadata.
     volume: VolumeId,
-    pub remembered: RememberedGroup,
+    pub metadata: GroupMetadata,
     /// Names of the stages.
     pub stages: Vec<String>,
 }
 
 impl Group {
     /// Restores a group at start. Its stored model is used, even if the catalogue no longer has the machine.
-    pub fn again(
+    pub fn restore(
         server: &mut Server,
         volume: VolumeId,
-        remembered: RememberedGroup,
+        metadata: GroupMetadata,
         products: &Catalogue,
     ) -> Result<Self, String> {
-        let model = match shared(&remembered.like, products) {
+        let model = match shared(&metadata.like, products) {
             Ok((_, model)) => model,
-            Err(refusal) => plimsoll_model::parse(&remembered.model).map_err(|_| refusal.message)?,
+            Err(refusal) => plimsoll_model::parse(&metadata.model).map_err(|_| refusal.message)?,
         };
-        let id = server.volumes().0.group(&model, remembered.seed);
-        Ok(Self { id, volume, remembered, stages: model.names() })
+        let id = server.volumes().0.group(&model, metadata.seed);
+        Ok(Self { id, volume, metadata, stages: model.names() })
     }
 
     fn shown(&self) -> api::Group {
-        api::Group { name: self.remembered.name.clone(), like: self.remembered.like.clone() }
+        api::Group { name: self.metadata.name.clone(), like: self.metadata.like.clone() }
     }
 }
 
@@ -63,12 +63,12 @@ impl Service {
             return Err(Refusal::conflict(format!("there is a group {} already: choose another name", group.name)));
         }
         let (like, model) = shared(&group.like, self.products())?;
-        let remembered = RememberedGroup::new(&group.name, &like, &model.to_string());
-        let edit = Edit::Create { size: SIZE, text: remembered.text() };
+        let metadata = GroupMetadata::new(&group.name, &like, &model.to_string());
+        let edit = Edit::Create { size: SIZE, text: metadata.text() };
         let volume = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&group.name, &error))?;
-        let (seed, stages) = (remembered.seed, model.names());
+        let (seed, stages) = (metadata.seed, model.names());
         let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
-        let made = Group { id, volume, remembered, stages };
+        let made = Group { id, volume, metadata, stages };
         let shown = made.shown();
         state.groups.insert(group.name.clone(), made);
         Ok(shown)
@@ -78,7 +78,7 @@ impl Service {
     pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.state();
         let Group { id, volume, .. } = *state.group(name)?;
-        let members = state.volumes.values().filter(|volume| volume.remembered.group.as_deref() == Some(name));
+        let members = state.volumes.values().filter(|volume| volume.metadata.group.as_deref() == Some(name));
         let members: Vec<&str> = members.map(Volume::name).collect();
         if !members.is_empty() {
             let members = members.join(", ");
@@ -98,7 +98,7 @@ impl State {
     /// on MACHINE`.
     pub(crate) fn fits(&self, product: &Product, group: Option<&str>, products: &Catalogue) -> Result<(), Refusal> {
         let Some(group) = group.map(|group| self.group(group)).transpose()? else { return Ok(()) };
-        let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.remembered.like.parse::<Like>()) else {
+        let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.metadata.like.parse::<Like>()) else {
             return Ok(());
         };
         let terms = Terms { as_of: moment::today(), currency: None, region: None };
@@ -110,7 +110,7 @@ impl State {
         config.machine = Some(machine.volume);
         let why = |why| {
             let refusal = refused(&why);
-            Refusal { message: format!("in the group {}: {}", group.remembered.name, refusal.message), ..refusal }
+            Refusal { message: format!("in the group {}: {}", group.metadata.name, refusal.message), ..refusal }
         };
         products.offer(&config, &terms).map(drop).map_err(why)
     }

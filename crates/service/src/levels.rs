@@ -5,10 +5,10 @@ use std::sync::MutexGuard;
 use plimsoll_volume::Edit;
 
 use crate::api;
-use crate::life::Life;
+use crate::automation::Automation;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::remembered::Remembered;
+use crate::metadata::VolumeMetadata;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 
@@ -26,8 +26,8 @@ impl Service {
             product = self.leveled(&state, name, level)?.0;
         }
         let volume = state.volume_mut(name)?;
-        self.become_like(volume, product, None)?;
-        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
+        self.change_product(volume, product, None)?;
+        volume.automation = Automation::new(self.model_now(), &volume.metadata, &volume.product, &self.inner.options);
         self.show(volume)
     }
 
@@ -35,7 +35,7 @@ impl Service {
     fn leveled(&self, state: &State, name: &str, level: &api::Level) -> Result<(Product, Option<String>), Refusal> {
         let volume = state.volume(name)?;
         let product = volume.product.changed(&level.to, self.products(), volume.size)?;
-        state.fits(&product, volume.remembered.group.as_deref(), self.products())?;
+        state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
         if let Some(offer) = product.offer.as_ref().filter(|offer| offer.capacity.get() < volume.size) {
             let (holds, has) = (offer.capacity, shown(volume.size));
             return Err(Refusal::bad(format!(
@@ -63,21 +63,21 @@ impl Service {
     }
 
     /// Commits the change to `product`, then applies it. A resting volume returns to `rests_from`.
-    pub(crate) fn become_like(
+    pub(crate) fn change_product(
         &self,
         volume: &mut Volume,
         product: Product,
         rests_from: Option<u32>,
     ) -> Result<(), Refusal> {
-        let remembered = volume.remembered_like(&product, rests_from);
-        self.remember(volume, remembered)?;
-        self.take_on(volume, product)
+        let metadata = volume.metadata_like(&product, rests_from);
+        self.store_metadata(volume, metadata)?;
+        self.apply_product(volume, product)
     }
 
     /// Applies committed metadata to the served volume.
-    pub(crate) fn take_on(&self, volume: &mut Volume, product: Product) -> Result<(), Refusal> {
+    pub(crate) fn apply_product(&self, volume: &mut Volume, product: Product) -> Result<(), Refusal> {
         volume.product = product;
-        let (export, seed) = (volume.export, volume.remembered.seed);
+        let (export, seed) = (volume.export, volume.metadata.seed);
         let (model, offer) = (volume.product.model.clone(), volume.offer(self.inner.options.slow));
         self.inner.handle.call(move |server| {
             let (volumes, now, _) = server.volumes();
@@ -88,13 +88,13 @@ impl Service {
     }
 
     /// Makes the metadata of a volume durable.
-    pub(crate) fn remember(&self, volume: &mut Volume, remembered: Remembered) -> Result<(), Refusal> {
-        if remembered == volume.remembered {
+    pub(crate) fn store_metadata(&self, volume: &mut Volume, metadata: VolumeMetadata) -> Result<(), Refusal> {
+        if metadata == volume.metadata {
             return Ok(());
         }
-        let edit = Edit::Describe { volume: volume.id, text: remembered.text() };
+        let edit = Edit::Describe { volume: volume.id, text: metadata.text() };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
-        volume.remembered = remembered;
+        volume.metadata = metadata;
         Ok(())
     }
 }

@@ -9,21 +9,21 @@ use plimsoll_volume::{Access, Edit, Export, VolumeId};
 use crate::api;
 use crate::bill::Bill;
 use crate::floor;
-use crate::life::Life;
+use crate::automation::Automation;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::remembered::Remembered;
+use crate::metadata::VolumeMetadata;
 use crate::service::{Service, State};
 use crate::volume::{Served, Volume};
 use crate::watch::Watch;
 
 /// Grace period for the disconnection of the last client.
-const FAREWELL: Duration = Duration::from_secs(1);
+const DISCONNECT_GRACE: Duration = Duration::from_secs(1);
 /// Timeout for requests in flight.
-const PATIENCE: Duration = Duration::from_secs(10);
+const IN_FLIGHT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Poll interval.
-const LOOK: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 impl Service {
     /// Creates a volume.
@@ -34,12 +34,12 @@ impl Service {
         let size = product.size(create.size_bytes)?;
         self.can_emulate(&product, size)?;
         state.fits(&product, create.group.as_deref(), self.products())?;
-        let mut remembered = Remembered::new(&create.name, &product.like, &product.model.to_string(), moment::now());
-        remembered.seed = create.seed.unwrap_or(remembered.seed);
-        remembered.group.clone_from(&create.group);
-        remembered.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
-        let edit = Edit::Create { size, text: remembered.text() };
-        self.make(&mut state, edit, remembered, product, (size, Access::ReadWrite))
+        let mut metadata = VolumeMetadata::new(&create.name, &product.like, &product.model.to_string(), moment::now());
+        metadata.seed = create.seed.unwrap_or(metadata.seed);
+        metadata.group.clone_from(&create.group);
+        metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
+        let edit = Edit::Create { size, text: metadata.text() };
+        self.make(&mut state, edit, metadata, product, (size, Access::ReadWrite))
     }
 
     /// Creates a snapshot: a read-only volume with the present content of this volume.
@@ -59,7 +59,7 @@ impl Service {
         let mut state = self.state();
         let (of, size, group, mut product) = {
             let of = state.volume(name)?;
-            (of.id, of.size, of.remembered.group.clone(), of.product.clone())
+            (of.id, of.size, of.metadata.group.clone(), of.product.clone())
         };
         state.free(&fork.name)?;
         if let Some(like) = &fork.like {
@@ -71,14 +71,14 @@ impl Service {
         // A clone may be larger if a configuration is given.
         let larger = fork.like.as_ref().and(product.offer.as_ref()).map(|offer| offer.capacity.get());
         // No check of the floor: a product too fast for this host must not prevent a copy of the data.
-        let mut remembered = Remembered::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
-        remembered.of = Some(name.to_owned());
+        let mut metadata = VolumeMetadata::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
+        metadata.of = Some(name.to_owned());
         if access == Access::ReadWrite {
-            remembered.group = group;
-            remembered.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
+            metadata.group = group;
+            metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
         }
-        let edit = Edit::Fork { of, access, text: remembered.text() };
-        let made = self.make(&mut state, edit, remembered, product, (size, access))?;
+        let edit = Edit::Fork { of, access, text: metadata.text() };
+        let made = self.make(&mut state, edit, metadata, product, (size, access))?;
         match larger.filter(|larger| *larger > size) {
             Some(larger) => {
                 let volume = state.volume_mut(&fork.name)?;
@@ -94,17 +94,17 @@ impl Service {
         &self,
         state: &mut State,
         edit: Edit,
-        remembered: Remembered,
+        metadata: VolumeMetadata,
         product: Product,
         (size, access): (u64, Access),
     ) -> Result<api::Volume, Refusal> {
-        let name = remembered.name.clone();
-        let group = remembered.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
+        let name = metadata.name.clone();
+        let group = metadata.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
         let id: VolumeId = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&name, &error))?;
-        let served = Served::new(id, &remembered, &product, (size, access), group, self.inner.options.slow);
+        let served = Served::new(id, &metadata, &product, (size, access), group, self.inner.options.slow);
         let export = self.inner.handle.call(move |server| served.begin(server))??;
-        let life = Life::new(self.model_now(), &remembered, &product, &self.inner.options);
-        let volume = Volume::new(id, export, (size, access), remembered, product, life);
+        let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
+        let volume = Volume::new(id, export, (size, access), metadata, product, automation);
         let shown = self.show(&volume);
         state.volumes.insert(name, volume);
         shown
@@ -126,7 +126,7 @@ impl Service {
         }
         let product = volume.product.holding(size, self.products())?;
         if let Some(product) = &product {
-            state.fits(product, volume.remembered.group.as_deref(), self.products())?;
+            state.fits(product, volume.metadata.group.as_deref(), self.products())?;
             self.can_emulate(product, size)?;
         }
         let volume = state.volume_mut(name)?;
@@ -137,12 +137,12 @@ impl Service {
     /// Grows a volume and its product in a single commit.
     fn grow(&self, volume: &mut Volume, size: u64, product: Option<Product>) -> Result<(), Refusal> {
         let product = product.unwrap_or_else(|| volume.product.clone());
-        let remembered = volume.remembered_like(&product, volume.remembered.rests_from);
-        let edit = Edit::Grow { volume: volume.id, size, text: Some(remembered.text()) };
+        let metadata = volume.metadata_like(&product, volume.metadata.rests_from);
+        let edit = Edit::Grow { volume: volume.id, size, text: Some(metadata.text()) };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
-        (volume.size, volume.remembered) = (size, remembered);
-        self.take_on(volume, product)?;
-        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
+        (volume.size, volume.metadata) = (size, metadata);
+        self.apply_product(volume, product)?;
+        volume.automation = Automation::new(self.model_now(), &volume.metadata, &volume.product, &self.inner.options);
         Ok(())
     }
 
@@ -181,9 +181,9 @@ impl Service {
         if let Err(error) = deleted {
             // The volume still exists: serve it again.
             let (volume, groups) = (state.volume(name)?, &state.groups);
-            let group = volume.remembered.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
-            let Volume { id, size, access, remembered, product, .. } = volume;
-            let served = Served::new(*id, remembered, product, (*size, *access), group, self.inner.options.slow);
+            let group = volume.metadata.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
+            let Volume { id, size, access, metadata, product, .. } = volume;
+            let served = Served::new(*id, metadata, product, (*size, *access), group, self.inner.options.slow);
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let volume = state.volume_mut(name)?;
             volume.export = export;
@@ -222,24 +222,24 @@ impl Service {
             if is_done {
                 return Ok(state);
             }
-            if clients > 0 && begun.elapsed() >= FAREWELL {
+            if clients > 0 && begun.elapsed() >= DISCONNECT_GRACE {
                 let s = if clients == 1 { "" } else { "s" };
                 return Err(Refusal::conflict(format!(
                     "{name} has {clients} client{s}: {action} when they have disconnected"
                 )));
             }
-            if begun.elapsed() >= PATIENCE {
+            if begun.elapsed() >= IN_FLIGHT_TIMEOUT {
                 return Err(unanswered(name));
             }
             drop(state);
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
     /// Disconnects the clients of a volume after their requests in flight are answered, and offers it again. Waits
     /// without the lock and reads the volume again each time. Returns the locked state.
     pub(crate) fn disconnect(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + IN_FLIGHT_TIMEOUT;
         let id = self.state().volume(name)?.id;
         loop {
             let state = self.state();
@@ -257,7 +257,7 @@ impl Service {
                 return if is_quiet { Ok(state) } else { Err(unanswered(name)) };
             }
             drop(state);
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

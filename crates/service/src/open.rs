@@ -13,11 +13,11 @@ use plimsoll_volume::{Access, Geometry, Store, Unrecoverable, Unreferenced, Volu
 use crate::attach::left_over;
 use crate::fsck;
 use crate::group::Group;
-use crate::life::{Life, Pulse};
+use crate::automation::{Automation, Ticker};
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::OpenError;
-use crate::remembered::{Remembered, Text};
+use crate::metadata::{VolumeMetadata, StoredMetadata};
 use crate::service::{Inner, Options, Service, State};
 use crate::volume::{Served, Volume};
 
@@ -80,12 +80,12 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server), OpenError> {
         clock,
         started: moment::now(),
         state: Mutex::new(state),
-        pulse: Pulse::default(),
+        ticker: Ticker::default(),
         scrub: Mutex::default(),
         notices,
     };
     let service = Service { inner: Arc::new(inner) };
-    service.inner.pulse.begin(&service.inner).map_err(OpenError::Thread)?;
+    service.inner.ticker.begin(&service.inner).map_err(OpenError::Thread)?;
     Ok((service, server))
 }
 
@@ -126,20 +126,20 @@ fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result
         .collect();
     let (mut state, mut found) = (State::default(), Vec::new());
     let wrong =
-        |id: VolumeId, why: String| OpenError::Remembered { directory: directory.to_path_buf(), volume: id.0, why };
+        |id: VolumeId, why: String| OpenError::VolumeMetadata { directory: directory.to_path_buf(), volume: id.0, why };
     for (one, text) in about {
-        match Text::read(&text).map_err(|why| wrong(one.id, why))? {
-            Text::Volume(remembered) => found.push((one, *remembered)),
-            Text::Group(remembered) => {
+        match StoredMetadata::read(&text).map_err(|why| wrong(one.id, why))? {
+            StoredMetadata::Volume(metadata) => found.push((one, *metadata)),
+            StoredMetadata::Group(metadata) => {
                 let id = one.id;
-                let group = Group::again(server, id, remembered, &options.products).map_err(|why| wrong(id, why))?;
-                state.groups.insert(group.remembered.name.clone(), group);
+                let group = Group::restore(server, id, metadata, &options.products).map_err(|why| wrong(id, why))?;
+                state.groups.insert(group.metadata.name.clone(), group);
             }
         }
     }
-    for (one, remembered) in found {
-        let (id, name) = (one.id, remembered.name.clone());
-        let mut volume = again(server, &state, one, remembered, options).map_err(|why| wrong(id, why))?;
+    for (one, metadata) in found {
+        let (id, name) = (one.id, metadata.name.clone());
+        let mut volume = restore_volume(server, &state, one, metadata, options).map_err(|why| wrong(id, why))?;
         volume.attachment = left_over(directory, &name);
         if state.volumes.insert(name, volume).is_some() {
             return Err(wrong(id, "another volume has the same name".to_owned()));
@@ -149,20 +149,20 @@ fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result
 }
 
 /// Serves an existing volume.
-fn again(
+fn restore_volume(
     ring: &mut Server,
     state: &State,
     Found { id, size, access }: Found,
-    remembered: Remembered,
+    metadata: VolumeMetadata,
     options: &Options,
 ) -> Result<Volume, String> {
-    let product = Product::again(&remembered.like, &remembered.model, &options.products)?;
-    let group = match &remembered.group {
+    let product = Product::restore(&metadata.like, &metadata.model, &options.products)?;
+    let group = match &metadata.group {
         Some(name) => Some(state.groups.get(name).ok_or_else(|| format!("its group {name} is not there"))?.id),
         None => None,
     };
-    let served = Served::new(id, &remembered, &product, (size, access), group, options.slow);
+    let served = Served::new(id, &metadata, &product, (size, access), group, options.slow);
     let export = served.begin(ring).map_err(|not| not.to_string())?;
-    let life = Life::new(Instant::ZERO, &remembered, &product, options);
-    Ok(Volume::new(id, export, (size, access), remembered, product, life))
+    let automation = Automation::new(Instant::ZERO, &metadata, &product, options);
+    Ok(Volume::new(id, export, (size, access), metadata, product, automation))
 }

@@ -41,7 +41,7 @@ impl Product {
     }
 
     /// Restores a product from its metadata, with the stored model if the catalogue no longer has it.
-    pub fn again(like: &str, notation: &str, catalogue: &Catalogue) -> Result<Self, String> {
+    pub fn restore(like: &str, notation: &str, catalogue: &Catalogue) -> Result<Self, String> {
         Self::read(like, catalogue, None).or_else(|why| {
             let model = plimsoll_model::parse(notation).map_err(|error| error.to_string())?;
             let lost = Some(format!("it answers as it did before, without levels and price: {why}"));

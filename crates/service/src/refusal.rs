@@ -66,7 +66,7 @@ pub enum OpenError {
     },
     /// The metadata of a volume is unreadable.
     #[error("what the data directory {} says of volume {volume} cannot be read: {why}", directory.display())]
-    Remembered {
+    VolumeMetadata {
         /// Path of the directory.
         directory: PathBuf,
         /// Number of the volume in the store.

@@ -15,7 +15,7 @@ use plimsoll_volume::Slow;
 
 use crate::api;
 use crate::group::Group;
-use crate::life::Pulse;
+use crate::automation::Ticker;
 use crate::names;
 use crate::refusal::{OpenError, Refusal};
 use crate::scrub::Damages;
@@ -62,7 +62,7 @@ pub(crate) struct Inner {
     /// Time of start, RFC 3339.
     pub started: String,
     pub state: Mutex<State>,
-    pub pulse: Pulse,
+    pub ticker: Ticker,
     pub scrub: Mutex<api::ScrubState>,
     pub notices: Vec<String>,
 }
@@ -121,7 +121,7 @@ impl Service {
 
     /// Stops the automation, and makes the server answer requests in flight and stop. Later calls of methods fail.
     pub fn close(&self) {
-        self.inner.pulse.end();
+        self.inner.ticker.end();
         // Unmounts before the server stops. Busy mounts stay, and become stale.
         self.state().mounted.clear();
         // Fails only if the server has already stopped.

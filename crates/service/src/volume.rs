@@ -5,11 +5,11 @@ use plimsoll_front::{Offer, Server};
 use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow, VolumeId};
 
 use crate::api;
-use crate::life::Life;
+use crate::automation::Automation;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::remembered::Remembered;
+use crate::metadata::VolumeMetadata;
 use crate::watch::Watch;
 
 /// Limits of requests in flight per volume; block size 1 and the maximum payload of NBD.
@@ -22,13 +22,13 @@ pub(crate) struct Volume {
     pub export: Export,
     pub size: u64,
     pub access: Access,
-    pub remembered: Remembered,
+    pub metadata: VolumeMetadata,
     pub product: Product,
     pub faults: Option<api::Faults>,
     pub attachment: Option<api::Attachment>,
     /// Path of the recording.
     pub recording: Option<String>,
-    pub life: Life,
+    pub automation: Automation,
     pub watch: Watch,
 }
 
@@ -42,14 +42,14 @@ pub(crate) struct Served {
 impl Served {
     pub fn new(
         volume: VolumeId,
-        remembered: &Remembered,
+        metadata: &VolumeMetadata,
         product: &Product,
         (size, access): (u64, Access),
         group: Option<GroupId>,
         slow: Slow,
     ) -> Self {
-        let serving = Serving { volume, model: product.model.clone(), seed: remembered.seed, limits: LIMITS, group };
-        Self { serving, offer: offer(Export(0), &remembered.name, product, (size, access), slow) }
+        let serving = Serving { volume, model: product.model.clone(), seed: metadata.seed, limits: LIMITS, group };
+        Self { serving, offer: offer(Export(0), &metadata.name, product, (size, access), slow) }
     }
 
     /// Registers and exports the volume.
@@ -69,17 +69,17 @@ impl Volume {
         id: VolumeId,
         export: Export,
         (size, access): (u64, Access),
-        remembered: Remembered,
+        metadata: VolumeMetadata,
         product: Product,
-        life: Life,
+        automation: Automation,
     ) -> Self {
         let watch = Watch::default();
         let (faults, attachment, recording) = (None, None, None);
-        Self { id, export, size, access, remembered, product, faults, attachment, recording, life, watch }
+        Self { id, export, size, access, metadata, product, faults, attachment, recording, automation, watch }
     }
 
     pub fn name(&self) -> &str {
-        &self.remembered.name
+        &self.metadata.name
     }
 
     /// Returns itself, or a refusal if another volume has taken the name since `id` was read.
@@ -97,14 +97,14 @@ impl Volume {
     }
 
     /// Metadata after a change to `product`.
-    pub fn remembered_like(&self, product: &Product, rests_from: Option<u32>) -> Remembered {
-        let mut remembered = Remembered { rests_from, ..self.remembered.clone() };
-        remembered.like.clone_from(&product.like);
-        remembered.model = product.model.to_string();
-        if let Some(bill) = remembered.bill.as_mut().filter(|_| product.like != self.product.like) {
+    pub fn metadata_like(&self, product: &Product, rests_from: Option<u32>) -> VolumeMetadata {
+        let mut metadata = VolumeMetadata { rests_from, ..self.metadata.clone() };
+        metadata.like.clone_from(&product.like);
+        metadata.model = product.model.to_string();
+        if let Some(bill) = metadata.bill.as_mut().filter(|_| product.like != self.product.like) {
             bill.change(moment::now_ns(), &product.like, product.offer.as_deref());
         }
-        remembered
+        metadata
     }
 
     /// Refused while the volume is a block device of this host.
@@ -118,7 +118,7 @@ impl Volume {
     }
 
     pub fn shown(&self, listens: &[String], clients: usize) -> api::Volume {
-        let Remembered { name, group, of, created, bill, autotune, .. } = &self.remembered;
+        let VolumeMetadata { name, group, of, created, bill, autotune, .. } = &self.metadata;
         api::Volume {
             name: name.clone(),
             like: self.product.like.clone(),

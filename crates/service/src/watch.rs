@@ -113,7 +113,7 @@ fn stats(state: &State, volume: &Volume, reading: Reading, slow: u32) -> api::St
 fn bound_by(state: &State, volume: &Volume, totals: &Totals) -> Vec<api::BoundCount> {
     let count = |limit: String, count: u64| api::BoundCount { limit, count };
     let own = totals.bound_by_volume().map(|(name, times)| count(name.to_owned(), times));
-    let group = volume.remembered.group.as_ref().and_then(|group| state.groups.get(group));
+    let group = volume.metadata.group.as_ref().and_then(|group| state.groups.get(group));
     let stages = group.into_iter().flat_map(|group| &group.stages);
     let shared = stages.zip(&totals.bound_by_group).map(|(name, times)| count(format!("group: {name}"), *times));
     let fault = count("fault".to_owned(), totals.bound_by_fault);

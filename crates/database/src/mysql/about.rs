@@ -42,7 +42,7 @@ const SHOWN: [&str; 26] = [
 ];
 
 /// Further variables that are queried.
-const ASKED: [&str; 5] = ["version", "version_comment", "datadir", "pid_file", "hostname"];
+const FURTHER_VARIABLES: [&str; 5] = ["version", "version_comment", "datadir", "pid_file", "hostname"];
 
 /// Oldest supported versions: earlier ones lack queried variables or views.
 const OLDEST_MYSQL: (u32, u32) = (5, 7);
@@ -56,7 +56,7 @@ const DIRECT: u32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
 
 /// Queries the variables.
 pub(super) fn variables(conn: &mut Conn) -> Result<Variables, Failure> {
-    let names: Vec<String> = SHOWN.iter().chain(&ASKED).map(|name| format!("'{name}'")).collect();
+    let names: Vec<String> = SHOWN.iter().chain(&FURTHER_VARIABLES).map(|name| format!("'{name}'")).collect();
     let found = rows(conn, &format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(",")))?;
     let pair = |row: Vec<crate::Value>| match &row[..] {
         [name, value] => Some((name.text()?.to_lowercase(), value.text()?.to_owned())),

@@ -20,13 +20,13 @@ const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(600);
 const FEW_PAGES: i64 = 16;
 
 /// Table, view, sequence, routine or event.
-pub(super) struct Thing {
+pub(super) struct DatabaseObject {
     /// Keyword after `DROP`.
     kind: String,
     name: String,
 }
 
-impl Thing {
+impl DatabaseObject {
     /// Kind and name, such as `table orders`. The kind is necessary: routines and events may have the name of a table.
     pub(super) fn listed(&self) -> String {
         format!("{} {}", self.kind.to_lowercase(), self.name)
@@ -34,7 +34,7 @@ impl Thing {
 }
 
 /// All objects of the database. Triggers belong to tables.
-pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure> {
+pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<DatabaseObject>, Failure> {
     place.database()?;
     let found = rows(
         conn,
@@ -44,11 +44,11 @@ pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure
          WHERE routine_schema = DATABASE() AND routine_type <> 'PACKAGE BODY' \
          UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = DATABASE()",
     )?;
-    let thing = |row: Vec<crate::Value>| match &row[..] {
-        [kind, name] => Some(Thing { kind: kind.text()?.into(), name: name.text()?.into() }),
+    let object = |row: Vec<crate::Value>| match &row[..] {
+        [kind, name] => Some(DatabaseObject { kind: kind.text()?.into(), name: name.text()?.into() }),
         _ => None,
     };
-    Ok(found.into_iter().filter_map(thing).collect())
+    Ok(found.into_iter().filter_map(object).collect())
 }
 
 /// Size of tables and indexes in bytes.
@@ -69,9 +69,9 @@ pub(super) fn destroy(conn: &mut Conn, place: &Place, only: Option<&[String]>) -
     if only.is_none() {
         drop_all("SET SESSION foreign_key_checks = 0".into())?;
     }
-    let wanted = |thing: &Thing| only.is_none_or(|only| only.contains(&thing.listed()));
-    for thing in found.into_iter().filter(wanted) {
-        drop_all(format!("DROP {} IF EXISTS `{}`", thing.kind, thing.name.replace('`', "``")))?;
+    let wanted = |object: &DatabaseObject| only.is_none_or(|only| only.contains(&object.listed()));
+    for object in found.into_iter().filter(wanted) {
+        drop_all(format!("DROP {} IF EXISTS `{}`", object.kind, object.name.replace('`', "``")))?;
     }
     Ok(())
 }

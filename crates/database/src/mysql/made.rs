@@ -24,12 +24,12 @@ use super::place::Place;
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
 use crate::made::{self, Flushes, Made, Make, kept_with};
-use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
+use crate::server_process::{ServerProcess, User, fatal_message, describe_exit, last_log_lines};
 
 /// Timeout of the start, sufficient for slow storage.
-const STARTING: Duration = Duration::from_secs(300);
+const START_TIMEOUT: Duration = Duration::from_secs(300);
 /// Timeout of the shutdown before the server is killed.
-const ENDING: Duration = Duration::from_secs(60);
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 /// Connections in addition to the sessions: observers and cancellation.
 const SPARE_CONNECTIONS: u32 = 32;
 /// Memory in addition to the cache: the server with its log buffers and counters, and each session.
@@ -38,9 +38,9 @@ const SESSION_MEMORY: u64 = 2 << 20;
 /// Name of its only database.
 const NAME: &str = "plimsoll";
 /// Space of an empty server without its log.
-const EMPTY: u64 = 256 << 20;
+const EMPTY_SERVER_BYTES: u64 = 256 << 20;
 /// Maximum number of log lines in a failure.
-const LINES: usize = 4;
+const MAX_LOG_LINES: usize = 4;
 
 /// A running server and its folders. Fields are dropped in declaration order.
 pub(super) struct Server {
@@ -51,12 +51,12 @@ pub(super) struct Server {
 }
 
 /// Log messages that explain an unusable server, most specific first.
-const COMPLAINTS: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got signal"];
+const FATAL_MESSAGES: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got signal"];
 
 impl made::Server for Server {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
-        let reason = kept_with(self.data.path(), &[kills, complaint(&self.log(), &COMPLAINTS)]);
+        let reason = kept_with(self.data.path(), &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
         if reason.is_some() {
             self.data.keep();
         }
@@ -81,7 +81,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(kept) = self.kept.take() {
-            kept.stop(Signal::TERM, ENDING);
+            kept.stop(Signal::TERM, STOP_TIMEOUT);
         }
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
 fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server, Failure> {
     let name = programs.name();
     let data = Folder::new(&make.folder, &format!("plimsoll-{name}"))?;
-    data.check_space(log_bytes(make) + EMPTY)?;
+    data.check_space(log_bytes(make) + EMPTY_SERVER_BYTES)?;
     let socket = Folder::new(&folder::short_place(), &format!("plimsoll-{name}"))?;
     let user = data.give_to(User::unless_root("mysql"))?;
     socket.give_to(user.clone())?;
@@ -117,10 +117,10 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     let of_files = |option: &&String| option.starts_with("--innodb") && !option.contains("fast-shutdown");
     // A server deletes files in its temporary folder when it starts, so that the folder must not be shared.
     install.env("TMPDIR", data.path()).arg(&datadir).args(options.iter().filter(of_files));
-    quiet(&mut install, &log, data.path())?;
+    redirect_output(&mut install, &log, data.path())?;
     let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
     if !status.success() {
-        return Err(fallen(&format!("{name}'s tables could not be installed"), &complaints(&log)));
+        return Err(failed_start(&format!("{name}'s tables could not be installed"), &error_lines(&log)));
     }
 
     let cgroup = make.cgroup(name, OWN_MEMORY, SESSION_MEMORY)?;
@@ -135,34 +135,34 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     if rustix::process::geteuid().is_root() && user == User::Same {
         command.arg("--user=root");
     }
-    quiet(&mut command, &log, data.path())?;
+    redirect_output(&mut command, &log, data.path())?;
     let kept = ServerProcess::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
     Ok(Server { kept: Some(kept), socket, data, cgroup })
 }
 
 /// Waits until the server accepts connections.
 fn wait(server: &Server) -> Result<Conn, Failure> {
-    let until = Instant::now() + STARTING;
+    let until = Instant::now() + START_TIMEOUT;
     let place = server.place(None);
     loop {
         match place.open() {
             Ok(conn) => return Ok(conn),
             Err(failure) if Instant::now() > until => {
-                return Err(fallen("the server does not let anybody in", &failure.message));
+                return Err(failed_start("the server does not let anybody in", &failure.message));
             }
             Err(_) if server.kept.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
-                let how = ending(None);
+                let how = describe_exit(None);
                 let why = made::Server::post_mortem(server);
-                let said = why.unwrap_or_else(|| complaints(&server.log()));
-                return Err(fallen(&format!("the server did not start: {how}"), &said));
+                let said = why.unwrap_or_else(|| error_lines(&server.log()));
+                return Err(failed_start(&format!("the server did not start: {how}"), &said));
             }
         }
     }
 }
 
 /// Redirects output to the log, and sets a working directory that the user can access.
-fn quiet(command: &mut Command, log: &Path, folder: &Path) -> Result<(), Failure> {
+fn redirect_output(command: &mut Command, log: &Path, folder: &Path) -> Result<(), Failure> {
     let open = || File::options().create(true).append(true).open(log);
     let failed = |error| Failure::new(Kind::Statement, format!("{}: {error}", log.display()));
     let (out, err) = (open().map_err(failed)?, open().map_err(failed)?);
@@ -174,7 +174,7 @@ fn unstarted(name: &str, why: &str) -> Failure {
     Failure::new(Kind::Unsupported, format!("{name} cannot be started: {why}: install it, and setpriv of util-linux"))
 }
 
-fn fallen(what: &str, log: &str) -> Failure {
+fn failed_start(what: &str, log: &str) -> Failure {
     let full = log.contains("No space left") || log.contains("errno: 28") || log.contains("Error 28");
     let kind = if full { Kind::NoSpace } else { Kind::Statement };
     Failure::new(kind, format!("{what}: {log}: check folder, cache and settings"))
@@ -182,12 +182,12 @@ fn fallen(what: &str, log: &str) -> Failure {
 
 /// Error lines of a log, first error first, because consequences follow at length. The last lines if there are no
 /// errors.
-fn complaints(log: &Path) -> String {
+fn error_lines(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let errors: Vec<&str> =
-        text.lines().filter_map(|line| Some(line.split_once("[ERROR]")?.1.trim())).take(LINES).collect();
-    if errors.is_empty() { last_words(log, LINES) } else { errors.join("; ") }
+        text.lines().filter_map(|line| Some(line.split_once("[ERROR]")?.1.trim())).take(MAX_LOG_LINES).collect();
+    if errors.is_empty() { last_log_lines(log, MAX_LOG_LINES) } else { errors.join("; ") }
 }
 
 /// Size of the redo log: as large as the cache, so that dirty pages may stay in it, within limits.

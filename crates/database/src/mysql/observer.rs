@@ -45,12 +45,12 @@ pub(super) struct MysqlObserver {
     conn: Conn,
     process: Option<u32>,
     processes: Option<Processes>,
-    has: Has,
+    capabilities: Capabilities,
 }
 
 /// Capabilities of the server.
 #[derive(Clone, Copy, Debug, Default)]
-struct Has {
+struct Capabilities {
     /// `InnoDB` counts every transaction.
     commits: bool,
     /// Reads of data files are timed, and all of them are synchronous.
@@ -79,8 +79,8 @@ enum List {
 
 impl MysqlObserver {
     pub(super) fn new(mut conn: Conn, process: Option<u32>) -> Result<Self, Failure> {
-        let has = Has::of(&mut conn)?;
-        Ok(Self { conn, process, processes: process.and_then(Processes::of), has })
+        let capabilities = Capabilities::of(&mut conn)?;
+        Ok(Self { conn, process, processes: process.and_then(Processes::of), capabilities })
     }
 
     /// Number of transactions that wait for locks; none without the privilege.
@@ -95,25 +95,25 @@ impl Observer for MysqlObserver {
     fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
         let status = pairs(rows(&mut self.conn, STATUS)?);
         let status = |name: &str| status.get(name).copied();
-        let commits = pairs(if self.has.commits { rows(&mut self.conn, COMMITS)? } else { Vec::new() });
-        let files = if self.has.read_times || self.has.log_times { rows(&mut self.conn, FILES)? } else { Vec::new() };
+        let commits = pairs(if self.capabilities.commits { rows(&mut self.conn, COMMITS)? } else { Vec::new() });
+        let files = if self.capabilities.read_times || self.capabilities.log_times { rows(&mut self.conn, FILES)? } else { Vec::new() };
         let time = |file: &str, column: usize| {
             let row = files.iter().find(|row| row.first().and_then(Value::text) == Some(file))?;
             Some(Span::from_nanos(whole(row.get(column)?)? / 1000))
         };
         let requests = status("Innodb_buffer_pool_read_requests").zip(status("Innodb_buffer_pool_reads"));
-        let flushes = status("Innodb_os_log_fsyncs").or_else(|| status(self.has.flushes?));
+        let flushes = status("Innodb_os_log_fsyncs").or_else(|| status(self.capabilities.flushes?));
         let explicit = status("Com_commit").map(|commits| commits + status("Com_xa_commit").unwrap_or_default());
         let usage = self.processes.as_mut().and_then(Processes::usage);
         Ok(DatabaseCounters {
             hits: requests.map(|(requests, reads)| requests.saturating_sub(reads)),
             reads: status("Innodb_pages_read"),
-            read_time: time(DATA_FILE, 1).filter(|_| self.has.read_times),
+            read_time: time(DATA_FILE, 1).filter(|_| self.capabilities.read_times),
             writes: status("Innodb_pages_written"),
             log_bytes: status("Innodb_os_log_written"),
             log_flushes: flushes,
-            log_flush_time: time(LOG_FILE, 2).filter(|_| self.has.log_times),
-            commits: if self.has.commits { Some(commits.values().sum()) } else { explicit },
+            log_flush_time: time(LOG_FILE, 2).filter(|_| self.capabilities.log_times),
+            commits: if self.capabilities.commits { Some(commits.values().sum()) } else { explicit },
             lock_time: status("Innodb_row_lock_time").map(Span::from_millis),
             fetched_bytes: usage.and_then(|usage| usage.read_bytes),
             cpu: usage.map(|usage| usage.cpu),
@@ -125,12 +125,12 @@ impl Observer for MysqlObserver {
             return Ok(Vec::new());
         }
         let process = self.process;
-        let mut seen: Vec<SessionActivity> = rows(&mut self.conn, &self.has.question(sessions))?
+        let mut seen: Vec<SessionActivity> = rows(&mut self.conn, &self.capabilities.question(sessions))?
             .into_iter()
             .map(|row| {
                 let text = |column: usize| row.get(column).and_then(Value::text).unwrap_or_default();
                 let thread = row.get(1).and_then(Value::int).and_then(|thread| u32::try_from(thread).ok());
-                let now = process.zip(thread).and_then(|(process, thread)| threads::look(process, thread));
+                let now = process.zip(thread).and_then(|(process, thread)| threads::sample(process, thread));
                 SessionActivity::new(text(2), text(3), text(4), now)
             })
             .collect();
@@ -154,7 +154,7 @@ impl Observer for MysqlObserver {
     }
 }
 
-impl Has {
+impl Capabilities {
     fn of(conn: &mut Conn) -> Result<Self, Failure> {
         let found = rows(
             conn,
@@ -165,7 +165,7 @@ impl Has {
             let row = found.iter().find(|row| row.first().and_then(Value::text) == Some(name));
             row.and_then(|row| row.get(1)?.text()).is_some_and(wanted)
         };
-        let mut has = Self {
+        let mut capabilities = Self {
             commits: allowed(rows(conn, COMMITS))?.len() == 3,
             // Every log write is followed by a flush then.
             flushes: is("innodb_flush_log_at_trx_commit", &|value| value == "1").then_some("Innodb_log_writes"),
@@ -173,15 +173,15 @@ impl Has {
             ..Self::default()
         };
         if !is("performance_schema", &|value| value == "ON") {
-            return Ok(has);
+            return Ok(capabilities);
         }
         let instruments = allowed(rows(conn, TIMED))?;
         let times = |file: &str| instruments.iter().any(|row| row.first().and_then(Value::text) == Some(file));
         // Read-ahead is timed only until its submission, which is not the time of a read.
         let one_by_one = is("innodb_read_ahead_threshold", &|value| value == "0")
             && is("innodb_random_read_ahead", &|value| value == "OFF");
-        has.read_times = one_by_one && times(DATA_FILE);
-        has.log_times = times(LOG_FILE);
+        capabilities.read_times = one_by_one && times(DATA_FILE);
+        capabilities.log_times = times(LOG_FILE);
         let mut answers = |sql: &str| allowed(rows(conn, sql)).map(|rows| !rows.is_empty());
         if answers(
             "SELECT 1 FROM information_schema.columns WHERE table_schema = 'performance_schema' AND \
@@ -190,9 +190,9 @@ impl Has {
             let noted = answers(
                 "SELECT 1 FROM performance_schema.setup_consumers WHERE name = 'events_waits_current' AND enabled = 'YES'",
             )?;
-            has.list = if noted { List::ThreadsAndWaits } else { List::Threads };
+            capabilities.list = if noted { List::ThreadsAndWaits } else { List::Threads };
         }
-        Ok(has)
+        Ok(capabilities)
     }
 
     /// Query for number, thread, command, state and current file call of each session.

@@ -7,7 +7,7 @@ use mysql::{Conn, Error, QueryResult, Statement};
 
 use super::failures::failure;
 use super::place::Place;
-use super::values::{Holds, digested, parameters};
+use super::values::{ColumnKind, digested, parameters};
 use crate::digest::RowDigest;
 use crate::failure::{Failure, Kind};
 use crate::target::{Answer, Cancel, Prepared, Session};
@@ -35,7 +35,7 @@ impl MysqlSession {
             Failure::new(Kind::Statement, "the statement was not prepared by this session: prepare it first")
         })?;
         let result = self.conn.exec_iter(statement, parameters(values)).map_err(|error| failure(&error))?;
-        taken(result, rows).map_err(|error| failure(&error))
+        drain(result, rows).map_err(|error| failure(&error))
     }
 }
 
@@ -45,7 +45,7 @@ impl Session for MysqlSession {
     }
 
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
-        asked(&mut self.conn, sql, None)
+        run_text(&mut self.conn, sql, None)
     }
 
     fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
@@ -92,27 +92,27 @@ impl Cancel for Kill {
 }
 
 /// Runs statements without parameters.
-fn asked(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<Answer, Failure> {
-    let answer = conn.query_iter(sql).and_then(|result| taken(result, rows));
+fn run_text(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<Answer, Failure> {
+    let answer = conn.query_iter(sql).and_then(|result| drain(result, rows));
     answer.map_err(|error| failure(&error))
 }
 
 /// Runs statements without parameters, and returns the rows of the last result set.
 pub(super) fn rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    asked(conn, sql, Some(&mut rows))?;
+    run_text(conn, sql, Some(&mut rows))?;
     Ok(rows)
 }
 
 /// Consumes all results of a statement, and keeps the rows of the last result set.
-fn taken<P: Protocol>(
+fn drain<P: Protocol>(
     mut result: QueryResult<'_, '_, '_, P>,
     mut rows: Option<&mut Vec<Row>>,
 ) -> Result<Answer, Error> {
     let mut answer = Answer::default();
     while let Some(set) = result.iter() {
         answer.changed += set.affected_rows();
-        let columns: Vec<Holds> = set.columns().as_ref().iter().map(Holds::of).collect();
+        let columns: Vec<ColumnKind> = set.columns().as_ref().iter().map(ColumnKind::of).collect();
         let mut first = true;
         for row in set {
             let values = columns.iter().zip(row?.unwrap()).map(|(holds, value)| holds.value(value));

@@ -35,7 +35,7 @@ const POLL: c_long = libc::SYS_poll;
 const POLL: c_long = libc::SYS_ppoll;
 
 /// Samples a thread of a process. `None` if it does not exist, or without permission.
-pub(super) fn look(process: u32, thread: u32) -> Option<Thread> {
+pub(super) fn sample(process: u32, thread: u32) -> Option<Thread> {
     meaning(&fs::read_to_string(format!("/proc/{process}/task/{thread}/syscall")).ok()?)
 }
 
@@ -78,21 +78,21 @@ mod tests {
     #[test]
     fn waiting_thread_is_detected() {
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let waiting = std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            sender.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
             receiver.recv().unwrap_err();
         });
-        let thread = told.recv().unwrap();
+        let thread = receiver.recv().unwrap();
         if fs::read_to_string("/proc/self/syscall").is_err() {
             eprintln!("skipped: this kernel does not show system calls");
         } else {
-            while look(std::process::id(), thread) != Some(Thread::Waits) {
+            while sample(std::process::id(), thread) != Some(Thread::Waits) {
                 std::thread::yield_now();
             }
         }
         drop(sender);
         waiting.join().unwrap();
-        assert_eq!(look(std::process::id(), u32::MAX >> 1), None);
+        assert_eq!(sample(std::process::id(), u32::MAX >> 1), None);
     }
 }

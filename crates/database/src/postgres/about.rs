@@ -30,7 +30,7 @@ pub(super) struct Server {
 }
 
 /// Queries the server of a session.
-pub(super) fn look(talk: &mut PostgresSession) -> Result<Server, Failure> {
+pub(super) fn query_server(talk: &mut PostgresSession) -> Result<Server, Failure> {
     let rows = talk.rows("SELECT current_setting('server_version_num')::int, current_setting('block_size')::bigint")?;
     let number = |row: Option<&Row>, column: usize| row?.get(column)?.int();
     let version = number(rows.first(), 0).unwrap_or_default();

@@ -19,14 +19,14 @@ use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
 use crate::leftovers;
 use crate::made::{self, Flushes, Made, Make, kept_with};
-use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
+use crate::server_process::{ServerProcess, User, fatal_message, describe_exit, last_log_lines};
 
 /// An empty cluster with its first WAL segments takes some 40 MB; the rest is for operation.
 const MIN_SPACE: u64 = 256 << 20;
 /// Timeout of the start, sufficient for slow storage.
-const STARTING: Duration = Duration::from_secs(300);
+const START_TIMEOUT: Duration = Duration::from_secs(300);
 /// Timeout of the shutdown, which writes nothing.
-const ENDING: Duration = Duration::from_secs(30);
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Socket paths are limited to 107 bytes, including `.s.PGSQL.5432`.
 const MAX_SOCKET_PATH: usize = 90;
 /// Sessions in addition to those requested: observers and short connections.
@@ -43,11 +43,11 @@ pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     let programs = programs::newest()?;
     let free = free_space(&wanted.folder)?;
     let mut server = Server::prepare(wanted)?;
-    server.lay(&programs)?;
+    server.run_initdb(&programs)?;
     let settings = settings(wanted, programs::version(&programs), &server.sockets, free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
     server.start(&programs)?;
-    let mut database = server.reached()?;
+    let mut database = server.await_start()?;
     let about = &mut database.server.about;
     about.made = true;
     about.memory = wanted.memory;
@@ -113,7 +113,7 @@ impl Server {
     }
 
     /// Creates an empty cluster.
-    fn lay(&self, programs: &Path) -> Result<(), Failure> {
+    fn run_initdb(&self, programs: &Path) -> Result<(), Failure> {
         let mut command = self.command(&programs.join("initdb"))?;
         command.arg("--pgdata").arg(self.data()).args([
             "--username",
@@ -128,7 +128,7 @@ impl Server {
         if status.success() {
             return Ok(());
         }
-        let said = last_words(&self.log(), 3);
+        let said = last_log_lines(&self.log(), 3);
         let remedy = match said.as_str() {
             said if said.contains("Permission denied") => "let the user postgres enter the directories above",
             said if said.contains("No space") => {
@@ -147,8 +147,8 @@ impl Server {
     }
 
     /// Waits until the server accepts connections.
-    fn reached(&mut self) -> Result<Postgres, Failure> {
-        let until = Instant::now() + STARTING;
+    fn await_start(&mut self) -> Result<Postgres, Failure> {
+        let until = Instant::now() + START_TIMEOUT;
         loop {
             let place = Place {
                 host: Host::Socket(self.sockets.clone()),
@@ -165,10 +165,10 @@ impl Server {
             if self.process.as_ref().is_none_or(|process| !process.runs()) {
                 let status = self.process.take().and_then(|process| process.stop(Signal::KILL, Duration::ZERO));
                 let why = made::Server::post_mortem(self);
-                let said = why.unwrap_or_else(|| last_words(&self.log(), 4));
+                let said = why.unwrap_or_else(|| last_log_lines(&self.log(), 4));
                 let line = format!(
                     "the server that was made did not start ({}): {said}: change its settings or its memory",
-                    ending(status)
+                    describe_exit(status)
                 );
                 return Err(Failure::new(Kind::Unsupported, line));
             }
@@ -178,12 +178,12 @@ impl Server {
 }
 
 /// Log messages that explain an unusable server, most specific first.
-const COMPLAINTS: [&str; 3] = ["PANIC:", "was terminated by signal", "No space left on device"];
+const FATAL_MESSAGES: [&str; 3] = ["PANIC:", "was terminated by signal", "No space left on device"];
 
 impl made::Server for Server {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
-        let reason = kept_with(&self.folder, &[kills, complaint(&self.log(), &COMPLAINTS)]);
+        let reason = kept_with(&self.folder, &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
         self.is_kept.fetch_or(reason.is_some(), Ordering::Relaxed);
         reason
     }
@@ -193,7 +193,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
             // Immediate shutdown without a checkpoint: the data are removed.
-            process.stop(Signal::QUIT, ENDING);
+            process.stop(Signal::QUIT, STOP_TIMEOUT);
         }
         for folder in [&self.sockets, &self.folder] {
             let is_kept = folder == &self.folder && self.is_kept.load(Ordering::Relaxed);

@@ -22,7 +22,7 @@ use crate::value::{Row, Value};
 const OPEN: &str = "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = '30s'; SET jit = off; \
                     BEGIN TRANSACTION READ ONLY";
 /// Discards cached statistics. Its empty row is not returned, because another statement follows.
-const AFRESH: &str = "SELECT pg_stat_clear_snapshot()";
+const CLEAR_STATISTICS: &str = "SELECT pg_stat_clear_snapshot()";
 
 /// An observer session.
 pub(super) struct PostgresObserver {
@@ -48,16 +48,16 @@ impl PostgresObserver {
     }
 
     /// Rows of a query with current statistics.
-    fn look(&mut self, query: &str) -> Result<Vec<Row>, Failure> {
-        let looked = self.talk.rows(&format!("{AFRESH}; {query}"));
-        if looked.as_ref().is_err_and(|failure| failure.kind != Kind::Lost) {
+    fn query(&mut self, query: &str) -> Result<Vec<Row>, Failure> {
+        let result = self.talk.rows(&format!("{CLEAR_STATISTICS}; {query}"));
+        if result.as_ref().is_err_and(|failure| failure.kind != Kind::Lost) {
             self.talk.run("ROLLBACK; BEGIN TRANSACTION READ ONLY")?;
         }
-        looked
+        result
     }
 
     fn object(&mut self, query: &str) -> Result<Map<String, Json>, Failure> {
-        let rows = self.look(query)?;
+        let rows = self.query(query)?;
         let text = rows.first().and_then(|row| row.first()).and_then(Value::text).unwrap_or_default();
         match serde_json::from_str(text) {
             Ok(Json::Object(object)) => Ok(object),
@@ -69,7 +69,7 @@ impl PostgresObserver {
 impl Observer for PostgresObserver {
     fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
         let query = self.counters.clone();
-        let rows = self.look(&query)?;
+        let rows = self.query(&query)?;
         let row = rows.first().map(Vec::as_slice).unwrap_or_default();
         let number = |column: usize| row.get(column)?.int().map(i64::unsigned_abs);
         // PostgreSQL reports fractional milliseconds.
@@ -96,7 +96,7 @@ impl Observer for PostgresObserver {
         }
         let list = sessions.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         let query = format!("SELECT state, wait_event_type, wait_event FROM pg_stat_activity WHERE pid IN ({list})");
-        let rows = self.look(&query)?;
+        let rows = self.query(&query)?;
         let text = |row: &Row, column: usize| row.get(column).and_then(Value::text).map(str::to_owned);
         let one = |row: &Row| {
             let (state, kind, event) = (text(row, 0), text(row, 1), text(row, 2));

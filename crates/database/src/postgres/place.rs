@@ -34,7 +34,7 @@ impl Place {
     /// # Errors
     /// [`Kind::Unsupported`] for unknown or unsupported parts.
     pub(super) fn read(url: &str, variable: &dyn Fn(&str) -> Option<String>, login: &str) -> Result<Self, Failure> {
-        let given = Given::read(url)?;
+        let given = UrlParts::read(url)?;
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let port = given.port.or_else(|| variable("PGPORT"));
         let port = match port {
@@ -94,7 +94,7 @@ fn unfit(why: String) -> Failure {
 
 /// Parts of an address.
 #[derive(Default)]
-struct Given {
+struct UrlParts {
     host: Option<String>,
     port: Option<String>,
     user: Option<String>,
@@ -104,7 +104,7 @@ struct Given {
     options: Option<String>,
 }
 
-impl Given {
+impl UrlParts {
     fn read(url: &str) -> Result<Self, Failure> {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));

@@ -8,7 +8,7 @@ use postgres_protocol::message::frontend;
 
 use super::place::Place;
 use super::placeholders::numbered;
-use super::sqlstate::{Said, garbled, lost};
+use super::sqlstate::{ServerError, garbled, lost};
 use super::text;
 use super::wire::Wire;
 use crate::digest::RowDigest;
@@ -17,7 +17,7 @@ use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
 /// First version with `pg_stat_force_next_flush`.
-const COUNTS_WHEN_TOLD: u32 = 15;
+const FORCE_FLUSH_VERSION: u32 = 15;
 
 /// A connection and its prepared statements.
 pub(super) struct PostgresSession {
@@ -184,7 +184,7 @@ impl PostgresSession {
                     }
                     b'C' => sum += changed(body, std::mem::take(&mut had_rows)),
                     b'T' => rows.columns(&kinds(body)?),
-                    b'E' => failed = Some(Said::read(body).failure()),
+                    b'E' => failed = Some(ServerError::read(body).failure()),
                     b'G' => {
                         frontend::copy_fail("nothing is to be copied here", &mut self.wire.out)?;
                         self.wire.send()?;
@@ -235,7 +235,7 @@ impl PostgresSession {
                         parameters = numbers.iter().map(|number| u32::from_be_bytes(*number)).collect();
                     }
                     b'T' => columns = kinds(body)?,
-                    b'E' => failed = Some(Said::read(body).failure()),
+                    b'E' => failed = Some(ServerError::read(body).failure()),
                     b'Z' => return Ok(()),
                     _ => {}
                 }
@@ -322,7 +322,7 @@ impl Session for PostgresSession {
     }
 
     fn report_statistics(&mut self) -> Result<(), Failure> {
-        if self.major() >= COUNTS_WHEN_TOLD {
+        if self.major() >= FORCE_FLUSH_VERSION {
             self.run("SELECT pg_stat_force_next_flush()")?;
         }
         Ok(())

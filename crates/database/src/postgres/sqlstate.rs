@@ -6,14 +6,14 @@ use crate::failure::{Failure, Kind};
 
 /// Error message of the server.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ServerError {
     pub(super) code: String,
     pub(super) message: String,
     pub(super) detail: Option<String>,
     pub(super) hint: Option<String>,
 }
 
-impl Said {
+impl ServerError {
     /// Parses the fields of an error: a letter and a NUL-terminated text each.
     pub(super) fn read(body: &[u8]) -> Self {
         let mut said = Self::default();
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn sqlstates_have_kinds() {
-        let check = |code: &str, kind| assert_eq!(Said { code: code.into(), ..Said::default() }.failure().kind, kind);
+        let check = |code: &str, kind| assert_eq!(ServerError { code: code.into(), ..ServerError::default() }.failure().kind, kind);
         check("40001", Kind::Conflict);
         check("40P01", Kind::Conflict);
         check("55P03", Kind::Conflict);
@@ -134,18 +134,18 @@ mod tests {
 
     #[test]
     fn message_is_one_line_with_remedy() {
-        let said = Said::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
+        let said = ServerError::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
         let failure = said.refusal();
         assert_eq!(failure.kind, Kind::Refused);
         assert_eq!(
             failure.message,
             "PostgreSQL says password authentication failed for user \"a\": set PGPASSWORD, or put the right password into the URL"
         );
-        let said = Said::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
+        let said = ServerError::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
         assert!(said.message.contains("; Check free disk space: free space"), "{said}");
         let tls =
-            Said::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0").refusal();
+            ServerError::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0").refusal();
         assert!(tls.kind == Kind::Refused && tls.message.contains("no TLS"), "{tls}");
-        assert_eq!(Said::read(b"C57P03\0Mthe database system is starting up\0\0").refusal().kind, Kind::Unreachable);
+        assert_eq!(ServerError::read(b"C57P03\0Mthe database system is starting up\0\0").refusal().kind, Kind::Unreachable);
     }
 }

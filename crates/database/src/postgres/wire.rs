@@ -13,7 +13,7 @@ use postgres_protocol::authentication::{md5_hash, sasl};
 use postgres_protocol::message::frontend;
 
 use super::place::{Host, Place};
-use super::sqlstate::{Said, garbled, lost, unreachable};
+use super::sqlstate::{ServerError, garbled, lost, unreachable};
 use crate::failure::{Failure, Kind};
 
 /// Timeout of connection and authentication.
@@ -97,10 +97,10 @@ impl Wire {
         loop {
             let (tag, body) = self.next().map_err(broken)?;
             match tag {
-                b'E' => return Err(Said::read(body).refusal()),
+                b'E' => return Err(ServerError::read(body).refusal()),
                 b'R' => {
                     let body = body.to_vec();
-                    self.prove(place, &body)?;
+                    self.authenticate(place, &body)?;
                 }
                 b'K' => {
                     let number = |at: usize| body.get(at..at + 4)?.try_into().ok().map(i32::from_be_bytes);
@@ -122,7 +122,7 @@ impl Wire {
     }
 
     /// Answers an authentication request.
-    fn prove(&mut self, place: &Place, body: &[u8]) -> Result<(), Failure> {
+    fn authenticate(&mut self, place: &Place, body: &[u8]) -> Result<(), Failure> {
         let broken = |error: io::Error| unreachable(&place.shown(), &error);
         let (kind, rest) = body.split_first_chunk::<4>().ok_or_else(|| broken(garbled("a question is too short")))?;
         let kind = i32::from_be_bytes(*kind);
@@ -145,7 +145,7 @@ impl Wire {
             }
             _ => {
                 let line =
-                    "PostgreSQL wants a proof other than a password: allow scram-sha-256 for this user in pg_hba.conf";
+                    "PostgreSQL requires authentication other than by password: allow scram-sha-256 for this user in pg_hba.conf";
                 return Err(Failure::new(Kind::Refused, line));
             }
         }
@@ -155,26 +155,26 @@ impl Wire {
     /// SCRAM-SHA-256 (RFC 7677), which does not reveal the password to the server.
     fn scram(&mut self, password: &str) -> Result<(), Failure> {
         let refused = |_| {
-            let line = "PostgreSQL did not prove that it knows the password either: is it the right server?";
+            let line = "PostgreSQL did not authenticate that it knows the password either: is it the right server?";
             Failure::new(Kind::Refused, line)
         };
         let mut scram = sasl::ScramSha256::new(password.as_bytes(), sasl::ChannelBinding::unsupported());
         frontend::sasl_initial_response(sasl::SCRAM_SHA_256, scram.message(), &mut self.out)
             .map_err(|error| lost(&error))?;
         self.send().map_err(|error| lost(&error))?;
-        scram.update(&self.proof(11)?).map_err(refused)?;
+        scram.update(&self.next_sasl_message(11)?).map_err(refused)?;
         frontend::sasl_response(scram.message(), &mut self.out).map_err(|error| lost(&error))?;
         self.send().map_err(|error| lost(&error))?;
-        scram.finish(&self.proof(12)?).map_err(refused)
+        scram.finish(&self.next_sasl_message(12)?).map_err(refused)
     }
 
     /// Next SASL message.
-    fn proof(&mut self, wanted: i32) -> Result<Vec<u8>, Failure> {
+    fn next_sasl_message(&mut self, wanted: i32) -> Result<Vec<u8>, Failure> {
         let (tag, body) = self.next().map_err(|error| lost(&error))?;
         match (tag, body.split_first_chunk::<4>()) {
-            (b'E', _) => Err(Said::read(body).refusal()),
+            (b'E', _) => Err(ServerError::read(body).refusal()),
             (b'R', Some((kind, rest))) if i32::from_be_bytes(*kind) == wanted => Ok(rest.to_vec()),
-            _ => Err(lost(&garbled("a proof is none"))),
+            _ => Err(lost(&garbled("an authentication message is invalid"))),
         }
     }
 

@@ -43,7 +43,7 @@ impl MadeFile {
         let number = MADE.fetch_add(1, Relaxed);
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };
         let folder = parent.join(format!("plimsoll-sqlite-{}{suffix}", std::process::id()));
-        let unmade = |error: io::Error| {
+        let not_created = |error: io::Error| {
             let kind = match error.kind() {
                 io::ErrorKind::NotFound => Kind::Missing,
                 io::ErrorKind::AlreadyExists => Kind::Exists,
@@ -52,10 +52,10 @@ impl MadeFile {
             };
             Failure::new(kind, format!("{} cannot be made: {error}", folder.display()))
         };
-        DirBuilder::new().mode(0o700).create(&folder).map_err(unmade)?;
+        DirBuilder::new().mode(0o700).create(&folder).map_err(not_created)?;
         let file = Self { path: folder.join("data.db"), folder: folder.clone() };
-        leftovers::mark(&file.folder).map_err(unmade)?;
-        File::create_new(&file.path).map_err(unmade)?;
+        leftovers::mark(&file.folder).map_err(not_created)?;
+        File::create_new(&file.path).map_err(not_created)?;
         Ok(file)
     }
 }

@@ -9,7 +9,7 @@ use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::Span;
 
 use super::ledger::Ledger;
-use super::stopwatch::{figure, tells_queues};
+use super::stopwatch::{figure, reports_run_queue};
 use crate::failure::Failure;
 use crate::target::Observer;
 
@@ -65,7 +65,7 @@ impl Observer for SqliteObserver {
 
     fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
         // Absent if waiting for a processor cannot be separated from waiting for storage.
-        tells_queues().then(|| {
+        reports_run_queue().then(|| {
             use Spent::{Committing, Internal, Locked, Processor, Reading, Writing};
             [Processor, Reading, Writing, Committing, Locked, Internal]
                 .map(|spent| (spent, self.ledger.spent(spent)))

@@ -26,7 +26,7 @@ const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Locking and checkpointing of a session.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct SessionOptions {
     /// Lock timeout.
     pub(super) busy_timeout: Duration,
     /// Log pages that trigger a checkpoint after a commit; 0 disables it.
@@ -71,13 +71,13 @@ impl Timing {
 
 impl SqliteSession {
     /// Turns a configured connection into a session.
-    pub(super) fn new(mut connection: Connection, shared: Shared, manner: Manner) -> rusqlite::Result<Self> {
+    pub(super) fn new(mut connection: Connection, shared: Shared, session_options: SessionOptions) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::new(manner.on_device), waiting: Spent::Reading }));
+        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::new(session_options.on_device), waiting: Spent::Reading }));
         let cancelled = Arc::new(AtomicBool::new(false));
-        watch_commits(&mut connection, &shared.ledger, &timing, manner.checkpoint_pages)?;
-        wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, manner.busy_timeout)?;
-        let (busy_timeout, inside) = (manner.busy_timeout, Cell::new(false));
+        watch_commits(&mut connection, &shared.ledger, &timing, session_options.checkpoint_pages)?;
+        wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, session_options.busy_timeout)?;
+        let (busy_timeout, inside) = (session_options.busy_timeout, Cell::new(false));
         Ok(Self { connection, statements: Vec::new(), shared, timing, cancelled, busy_timeout, inside })
     }
 
@@ -128,7 +128,7 @@ impl SqliteSession {
         locked(&self.timing).lap(&self.shared.ledger, Spent::Locked);
         self.inside.set(self.shared.gate.enter(self.busy_timeout, &self.cancelled));
         locked(&self.timing).lap(&self.shared.ledger, meanwhile);
-        if self.inside.get() { Ok(()) } else { Err(told(ffi::SQLITE_BUSY)) }
+        if self.inside.get() { Ok(()) } else { Err(sqlite_error(ffi::SQLITE_BUSY)) }
     }
 
     /// Steps through a statement, and returns the number of changed rows.
@@ -164,7 +164,7 @@ impl Session for SqliteSession {
             let mut batch = Batch::new(&session.connection, sql);
             while let Some(mut statement) = batch.next()? {
                 if session.cancelled.load(Relaxed) {
-                    return Err(told(ffi::SQLITE_INTERRUPT));
+                    return Err(sqlite_error(ffi::SQLITE_INTERRUPT));
                 }
                 answer.changed += session.step(&mut statement, |row, columns| answer.count(digest(row, columns)))?;
             }
@@ -304,7 +304,7 @@ fn wait_for_locks(
 }
 
 /// Error with this code of SQLite.
-fn told(code: i32) -> rusqlite::Error {
+fn sqlite_error(code: i32) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }
 

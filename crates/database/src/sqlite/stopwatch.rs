@@ -10,7 +10,7 @@ use std::thread::ThreadId;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Waits shorter than this skip `schedstat`, in nanoseconds: reading it takes about a microsecond.
-const ASKED_FROM_NS: u64 = 20_000;
+const MIN_QUEUE_CHECK_NS: u64 = 20_000;
 
 /// Activity of a thread between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ struct Files {
 }
 
 /// Whether Linux reports run-queue delays of threads.
-pub(super) fn tells_queues() -> bool {
+pub(super) fn reports_run_queue() -> bool {
     File::open("/proc/thread-self/schedstat").is_ok_and(|file| queued(&file).is_some())
 }
 
@@ -72,7 +72,7 @@ impl Stopwatch {
             self.files = Some(Files { thread, schedstat: open("schedstat"), io });
         }
         // The thread may have waited for a processor since the last lap: that is not part of this call.
-        if !same || nanos(ClockId::Monotonic).saturating_sub(self.wall_ns) > ASKED_FROM_NS {
+        if !same || nanos(ClockId::Monotonic).saturating_sub(self.wall_ns) > MIN_QUEUE_CHECK_NS {
             self.account = self.ask();
         }
         self.wall_ns = nanos(ClockId::Monotonic);
@@ -86,7 +86,7 @@ impl Stopwatch {
         let cpu = cpu_ns.saturating_sub(self.cpu_ns).min(wall);
         let mut waiting = wall - cpu;
         let mut nothing_fetched = false;
-        if waiting > ASKED_FROM_NS {
+        if waiting > MIN_QUEUE_CHECK_NS {
             let account = self.ask();
             let queued =
                 account.queued_ns.zip(self.account.queued_ns).map_or(0, |(now, then)| now.saturating_sub(then));
@@ -148,7 +148,7 @@ mod tests {
             std::hint::spin_loop();
         }
         let worked = watch.lap();
-        if tells_queues() {
+        if reports_run_queue() {
             assert!(worked.processor_ns > worked.waiting_ns, "{worked:?}");
         }
     }

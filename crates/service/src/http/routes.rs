@@ -19,7 +19,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{PATIENCE, metrics, openapi};
+use super::{CLIENT_TIMEOUT, metrics, openapi};
 use crate::api::{
     About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Recording, Refused, Resize, Restore, Scrub, Stats,
 };
@@ -88,11 +88,11 @@ pub(super) struct Route {
     act: Act,
 }
 
-type Act = Arc<dyn Fn(&Service, &Asked) -> Result<Vec<u8>, Refusal> + Send + Sync>;
+type Act = Arc<dyn Fn(&Service, &Input) -> Result<Vec<u8>, Refusal> + Send + Sync>;
 
 /// Parameters of a request: path, query and body.
 #[derive(Default)]
-struct Asked {
+struct Input {
     name: String,
     number: Option<u64>,
     body: Bytes,
@@ -117,17 +117,17 @@ pub(super) fn table() -> Vec<Route> {
         stats(),
     ];
     table.extend(changes());
-    table.extend(life());
-    table.extend(around());
+    table.extend(lifecycle());
+    table.extend(service_routes());
     table
 }
 
 /// Route of the statistics, with a limit on the number of seconds.
 fn stats() -> Route {
     let content = Content::Json(SchemaGenerator::subschema_for::<Stats>);
-    let act = |service: &Service, asked: &Asked| {
-        let mut stats = service.stats(&asked.name)?;
-        let most = asked.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    let act = |service: &Service, input: &Input| {
+        let mut stats = service.stats(&input.name)?;
+        let most = input.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         stats.periods.drain(..stats.periods.len().saturating_sub(most));
         Ok(json(&stats))
     };
@@ -175,7 +175,7 @@ fn changes() -> [Route; 5] {
 }
 
 /// Routes for the attachment, automation, faults and recording of a volume.
-fn life() -> [Route; 9] {
+fn lifecycle() -> [Route; 9] {
     let (put, delete) = (Verb::Put, Verb::Delete);
     [
         write(put, FAULTS, "setFaults", "What its requests suffer from now on", |s: &Service, n: &str, b: &Faults| {
@@ -219,9 +219,9 @@ fn life() -> [Route; 9] {
 }
 
 /// Routes of groups, scrub, service and documents.
-fn around() -> [Route; 8] {
-    let document = |_: &Service, _: &Asked| Ok(openapi::text().into());
-    let metrics = |service: &Service, _: &Asked| metrics::scraped(service).map(String::into_bytes);
+fn service_routes() -> [Route; 8] {
+    let document = |_: &Service, _: &Input| Ok(openapi::text().into());
+    let metrics = |service: &Service, _: &Input| metrics::scraped(service).map(String::into_bytes);
     [
         read(GROUPS, "listGroups", "All groups, by name", |s: &Service, _: &str| s.groups()),
         write(
@@ -272,7 +272,7 @@ where
     F: Fn(&Service, &str) -> Result<A, Refusal> + Send + Sync + 'static,
 {
     let content = Content::Json(SchemaGenerator::subschema_for::<A>);
-    Route::new(verb, path, id, summary, content, move |service, asked| act(service, &asked.name).map(|it| json(&it)))
+    Route::new(verb, path, id, summary, content, move |service, input| act(service, &input.name).map(|it| json(&it)))
 }
 
 /// A route with a body and a response.
@@ -283,12 +283,12 @@ where
     F: Fn(&Service, &str, &B) -> Result<A, Refusal> + Send + Sync + 'static,
 {
     let content = Content::Json(SchemaGenerator::subschema_for::<A>);
-    let act = move |service: &Service, asked: &Asked| {
-        let body = serde_json::from_slice(&asked.body).map_err(|error| Refusal {
+    let act = move |service: &Service, input: &Input| {
+        let body = serde_json::from_slice(&input.body).map_err(|error| Refusal {
             kind: Kind::Bad,
             message: format!("the body is not what {path} takes: {error}; GET /openapi.json says what it takes"),
         })?;
-        act(service, &asked.name, &body).map(|it| json(&it))
+        act(service, &input.name, &body).map(|it| json(&it))
     };
     Route { body: Some(SchemaGenerator::subschema_for::<B>), ..Route::new(verb, path, id, summary, content, act) }
 }
@@ -298,7 +298,7 @@ fn remove<F>(path: &'static str, id: &'static str, summary: &'static str, act: F
 where
     F: Fn(&Service, &str) -> Result<(), Refusal> + Send + Sync + 'static,
 {
-    let act = move |service: &Service, asked: &Asked| act(service, &asked.name).map(|()| Vec::new());
+    let act = move |service: &Service, input: &Input| act(service, &input.name).map(|()| Vec::new());
     let route = Route::new(Verb::Delete, path, id, summary, Content::Nothing, act);
     Route { status: StatusCode::NO_CONTENT, ..route }
 }
@@ -314,7 +314,7 @@ impl Route {
         id: &'static str,
         summary: &'static str,
         content: Content,
-        act: impl Fn(&Service, &Asked) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
+        act: impl Fn(&Service, &Input) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
     ) -> Self {
         Self { verb, path, id, summary, number: None, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
     }
@@ -340,14 +340,14 @@ impl Route {
         if body.size_hint().lower() > BODY_MAX as u64 {
             return too_long();
         }
-        let body = match tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, BODY_MAX)).await {
+        let body = match tokio::time::timeout(CLIENT_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await {
             Ok(Ok(body)) => body,
             Ok(Err(error)) if error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) => return too_long(),
             Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body of the request broke off"),
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
         };
         let Self { act, content, status, .. } = self;
-        let done = tokio::task::spawn_blocking(move || act(&service, &Asked { name, number, body })).await;
+        let done = tokio::task::spawn_blocking(move || act(&service, &Input { name, number, body })).await;
         let media = match content {
             Content::Json(_) | Content::Document => "application/json",
             Content::Text(media) => media,

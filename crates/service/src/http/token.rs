@@ -9,9 +9,9 @@ use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 
 /// Minimum length against guessing.
-const SHORTEST: usize = 16;
+const MIN_LENGTH: usize = 16;
 /// Maximum length of a token file.
-const LONGEST: u64 = 4096;
+const MAX_FILE_BYTES: u64 = 4096;
 
 /// Secret shared by client and service. Never printed.
 #[derive(Clone)]
@@ -33,7 +33,7 @@ pub enum TokenError {
     Open(PathBuf),
     /// The file does not contain a token.
     #[error(
-        "{} holds no token: write one line of {SHORTEST} to {LONGEST} letters and digits, as `openssl rand -hex 32` gives",
+        "{} holds no token: write one line of {MIN_LENGTH} to {MAX_FILE_BYTES} letters and digits, as `openssl rand -hex 32` gives",
         .0.display()
     )]
     Unfit(PathBuf),
@@ -48,7 +48,7 @@ impl Token {
             return Err(TokenError::Open(path.to_owned()));
         }
         let unfit = || TokenError::Unfit(path.to_owned());
-        if found.len() > LONGEST {
+        if found.len() > MAX_FILE_BYTES {
             return Err(unfit());
         }
         let text = std::fs::read_to_string(path).map_err(failed)?;
@@ -57,7 +57,7 @@ impl Token {
 
     /// A token of visible ASCII characters; `None` if it is too short or contains others.
     pub fn new(text: &str) -> Option<Self> {
-        let fit = text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let fit = text.len() >= MIN_LENGTH && text.bytes().all(|byte| byte.is_ascii_graphic());
         fit.then(|| Self(text.to_owned()))
     }
 

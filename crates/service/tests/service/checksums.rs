@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use plimsoll_front::{Checksums, DirectoryError};
 use plimsoll_service::{AddChecksums, DamagedBlock, OpenError, Options, Repair, Service, api, fsck};
 
-use crate::home::{Home, PATIENCE, copy, directory, options};
+use crate::home::{Home, TIMEOUT, copy, directory, options};
 
 const EIO: u32 = 5;
 const KIB: u64 = 1 << 10;
@@ -53,7 +53,7 @@ fn damaged(data: &[u8]) -> PathBuf {
 fn scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
     let scrub = api::Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(1 << 30) };
     home.service.begin_scrub(&scrub).unwrap();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let state = home.service.scrub_state().unwrap();
         if !state.running {
@@ -79,7 +79,7 @@ fn flipped_bit_fails_reads_and_is_reported() {
         assert_eq!(client.try_read(offset, length), Err(EIO), "{length} bytes at {offset}");
     }
     assert!(client.read(516 * KIB, 508 << 10) == data[516 << 10..]);
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let stats = loop {
         let stats = home.service.stats("data").unwrap();
         if stats.damaged_reads == 3 {

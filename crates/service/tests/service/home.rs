@@ -15,7 +15,7 @@ use plimsoll_service::{Options, Service, api};
 use plimsoll_volume::Slow;
 
 /// Timeout of all waits.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct Home {
     pub service: Service,
@@ -122,7 +122,7 @@ impl Home {
     /// A connection before the choice of an export.
     pub fn talk(&self, name: &str) -> Talk {
         let address = Address { host: Host::Unix(self.directory.join("nbd")), export: name.into(), tls: None };
-        Talk::begin(&address, PATIENCE).unwrap()
+        Talk::begin(&address, TIMEOUT).unwrap()
     }
 
     pub fn client(&self, name: &str) -> Client {
@@ -133,7 +133,7 @@ impl Home {
 
     /// Polls a volume until `wanted` holds.
     pub fn until(&self, name: &str, wanted: impl Fn(&api::Volume) -> bool) -> api::Volume {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             let volume = self.service.volume(name).unwrap();
             if wanted(&volume) {

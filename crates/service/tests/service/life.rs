@@ -169,7 +169,7 @@ fn delete_frees_space() {
     assert!(home.service.about().unwrap().used_bytes >= 4 << 20);
     home.until("data", |volume| volume.clients == 0);
     home.service.delete("data").unwrap();
-    let end = Instant::now() + crate::home::PATIENCE;
+    let end = Instant::now() + crate::home::TIMEOUT;
     while home.service.about().unwrap().used_bytes > 0 {
         assert!(Instant::now() < end, "{:?}", home.service.about());
         std::thread::sleep(Duration::from_millis(20));

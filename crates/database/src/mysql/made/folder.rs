@@ -14,9 +14,9 @@ use crate::leftovers;
 use crate::server_process::User;
 
 /// Maximum length of a Unix socket path (107), less the names of the folder and the socket.
-const SHORT: usize = 107 - 40;
+const MAX_SOCKET_PARENT: usize = 107 - 40;
 /// Maximum number of servers of a process.
-const MANY: u32 = 1000;
+const MAX_SERVERS: u32 = 1000;
 
 /// A directory accessible only to its user. Removed with its contents on drop.
 pub(super) struct Folder {
@@ -29,20 +29,20 @@ impl Folder {
     /// Creates a directory in `parent`, with the PID in its name.
     pub(super) fn new(parent: &Path, name: &str) -> Result<Self, Failure> {
         let process = std::process::id();
-        let later = (2..MANY).map(|number| format!("{name}-{process}-{number}"));
+        let later = (2..MAX_SERVERS).map(|number| format!("{name}-{process}-{number}"));
         for name in std::iter::once(format!("{name}-{process}")).chain(later) {
             // Absolute, because a server changes its working directory.
-            let path = std::path::absolute(parent).map_err(|error| unmade(parent, &error))?.join(name);
+            let path = std::path::absolute(parent).map_err(|error| not_created(parent, &error))?.join(name);
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
-                    leftovers::mark(&path).map_err(|error| unmade(parent, &error))?;
+                    leftovers::mark(&path).map_err(|error| not_created(parent, &error))?;
                     return Ok(Self { path, is_kept: AtomicBool::new(false) });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(unmade(parent, &error)),
+                Err(error) => return Err(not_created(parent, &error)),
             }
         }
-        Err(unmade(parent, &io::Error::from(ErrorKind::AlreadyExists)))
+        Err(not_created(parent, &io::Error::from(ErrorKind::AlreadyExists)))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -60,7 +60,7 @@ impl Folder {
         match user.own(&self.path) {
             Ok(()) => Ok(user),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(User::Same),
-            Err(error) => Err(unmade(&self.path, &error)),
+            Err(error) => Err(not_created(&self.path, &error)),
         }
     }
 
@@ -112,10 +112,10 @@ impl Drop for Folder {
 /// Parent of socket directories: the directory for temporary files, if its path is short enough.
 pub(super) fn short_place() -> PathBuf {
     let usual = std::env::temp_dir();
-    if usual.as_os_str().len() <= SHORT { usual } else { "/tmp".into() }
+    if usual.as_os_str().len() <= MAX_SOCKET_PARENT { usual } else { "/tmp".into() }
 }
 
-fn unmade(place: &Path, error: &io::Error) -> Failure {
+fn not_created(place: &Path, error: &io::Error) -> Failure {
     let (kind, remedy) = match error.kind() {
         ErrorKind::NotFound => (Kind::Missing, "create it, or name another"),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {

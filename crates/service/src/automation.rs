@@ -14,7 +14,7 @@ use crate::floor;
 use crate::open::capacity;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::remembered::Remembered;
+use crate::metadata::VolumeMetadata;
 use crate::service::{Inner, Options, Service};
 use crate::volume::Volume;
 use crate::watch::fresh;
@@ -22,11 +22,11 @@ use crate::watch::fresh;
 /// Interval of the automation.
 const TICK: Duration = Duration::from_secs(1);
 /// Maximum number of levels considered by autotune.
-const RUNGS_MAX: usize = 256;
+const MAX_LEVELS: usize = 256;
 
 /// Automation of a volume.
 #[derive(Debug, Default)]
-pub(crate) struct Life {
+pub(crate) struct Automation {
     tune: Option<Tune>,
     detached: Option<Detached>,
 }
@@ -40,14 +40,14 @@ struct Tune {
 
 /// Thread that runs the automation.
 #[derive(Debug, Default)]
-pub(crate) struct Pulse(Arc<(Mutex<bool>, Condvar)>);
+pub(crate) struct Ticker(Arc<(Mutex<bool>, Condvar)>);
 
-impl Pulse {
+impl Ticker {
     /// Starts the thread. It ends with `end`, or when the service is dropped.
     pub fn begin(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
         let (ended, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
         let beat = move || while !waited(&ended, TICK) && tick(&inner) {};
-        std::thread::Builder::new().name("life".into()).spawn(beat).map(drop)
+        std::thread::Builder::new().name("automation".into()).spawn(beat).map(drop)
     }
 
     /// Waits for `span`; true if stopped.
@@ -82,14 +82,14 @@ struct Reading {
     totals: Option<Totals>,
 }
 
-impl Life {
+impl Automation {
     /// Automation of a volume from its metadata; disabled if the product no longer supports it.
-    pub fn new(now: Instant, remembered: &Remembered, product: &Product, options: &Options) -> Self {
-        let asked = remembered.autotune.as_ref();
-        asked.and_then(|asked| Self::asked(now, asked, product, options).ok()).unwrap_or_default()
+    pub fn new(now: Instant, metadata: &VolumeMetadata, product: &Product, options: &Options) -> Self {
+        let requested = metadata.autotune.as_ref();
+        requested.and_then(|requested| Self::requested(now, requested, product, options).ok()).unwrap_or_default()
     }
 
-    fn asked(now: Instant, asked: &api::Autotune, product: &Product, options: &Options) -> Result<Self, Refusal> {
+    fn requested(now: Instant, requested: &api::Autotune, product: &Product, options: &Options) -> Result<Self, Refusal> {
         let (Some(level), Some(offer)) = (product.level(), &product.offer) else {
             return Err(Refusal::bad(format!("{} has no levels, so none can follow the load", product.like)));
         };
@@ -103,23 +103,23 @@ impl Life {
             };
             able.then_some(()).ok_or_else(none)
         };
-        let tune = match asked.default {
+        let tune = match requested.default {
             Some(default) => {
                 does("performance")?;
-                let policy = policy(asked, default, product, options)?;
+                let policy = policy(requested, default, product, options)?;
                 let ladder = ladder(&policy, product, options)?;
                 Some(Tune { tune: Autotune::new(now, policy, ladder, level), before: None })
             }
-            None if asked.most.is_some() || asked.step.is_some() || asked.up_after_ns.is_some() => {
+            None if requested.most.is_some() || requested.step.is_some() || requested.up_after_ns.is_some() => {
                 return Err(Refusal::bad("a level that follows the load needs a default that it goes back to"));
             }
             None => None,
         };
-        let detached = match asked.detached_after_ns {
+        let detached = match requested.detached_after_ns {
             Some(after) => {
                 does("detached")?;
                 let low = parameter(product, "detached", "to").unwrap_or(0.0) as u32;
-                Some(Detached::new(Span::from_nanos(after), low, asked.default.unwrap_or(level)))
+                Some(Detached::new(Span::from_nanos(after), low, requested.default.unwrap_or(level)))
             }
             None => None,
         };
@@ -131,9 +131,9 @@ impl Life {
 }
 
 /// Policy of level changes: requested values, or else those of the product.
-fn policy(asked: &api::Autotune, default: u32, product: &Product, options: &Options) -> Result<Policy, Refusal> {
+fn policy(requested: &api::Autotune, default: u32, product: &Product, options: &Options) -> Result<Policy, Refusal> {
     let highest = product.level_option().and_then(|option| option.high).map_or(default, |high| high as u32);
-    let most = asked.most.unwrap_or(highest);
+    let most = requested.most.unwrap_or(highest);
     if most < default {
         return Err(Refusal::bad(format!("the highest level ({most}) is below the default ({default})")));
     }
@@ -144,16 +144,16 @@ fn policy(asked: &api::Autotune, default: u32, product: &Product, options: &Opti
     }
     let usual = Policy::between(default, most);
     let known = |key: &str| parameter(product, "performance", key);
-    let span = |asked: Option<u64>, key: &str, usual: Span| {
-        asked.map(Span::from_nanos).or_else(|| known(key).map(Span::from_secs_f64)).unwrap_or(usual)
+    let span = |requested: Option<u64>, key: &str, usual: Span| {
+        requested.map(Span::from_nanos).or_else(|| known(key).map(Span::from_secs_f64)).unwrap_or(usual)
     };
     Ok(Policy {
         default,
         most,
-        step: asked.step.or_else(|| known("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
-        up_after: span(asked.up_after_ns, "up_period_s", usual.up_after),
-        down_first: span(asked.down_first_ns, "down_first_s", usual.down_first),
-        down_next: span(asked.down_next_ns, "down_next_s", usual.down_next),
+        step: requested.step.or_else(|| known("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
+        up_after: span(requested.up_after_ns, "up_period_s", usual.up_after),
+        down_first: span(requested.down_first_ns, "down_first_s", usual.down_first),
+        down_next: span(requested.down_next_ns, "down_next_s", usual.down_next),
     })
 }
 
@@ -172,11 +172,11 @@ fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
 
 /// Levels that the policy can reach, each with its model.
 fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladder, Refusal> {
-    let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(RUNGS_MAX + 1).collect();
-    if levels.len() > RUNGS_MAX {
+    let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(MAX_LEVELS + 1).collect();
+    if levels.len() > MAX_LEVELS {
         let Policy { default, most, step, .. } = policy;
         return Err(Refusal::bad(format!(
-            "steps of {step} from {default} to {most} are more than {RUNGS_MAX} levels: choose larger steps"
+            "steps of {step} from {default} to {most} are more than {MAX_LEVELS} levels: choose larger steps"
         )));
     }
     let present = product.level();
@@ -195,13 +195,13 @@ impl Service {
         if let Some(most) = autotune.most {
             let volume = state.volume(name)?;
             let product = volume.product.at_level(most, self.products())?;
-            state.fits(&product, volume.remembered.group.as_deref(), self.products())?;
+            state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
         }
         let volume = state.volume_mut(name)?;
-        let life = Life::asked(self.model_now(), autotune, &volume.product, &self.inner.options)?;
-        let remembered = Remembered { autotune: Some(autotune.clone()), ..volume.remembered.clone() };
-        self.remember(volume, remembered)?;
-        volume.life = life;
+        let automation = Automation::requested(self.model_now(), autotune, &volume.product, &self.inner.options)?;
+        let metadata = VolumeMetadata { autotune: Some(autotune.clone()), ..volume.metadata.clone() };
+        self.store_metadata(volume, metadata)?;
+        volume.automation = automation;
         self.show(volume)
     }
 
@@ -209,11 +209,11 @@ impl Service {
     pub fn clear_autotune(&self, name: &str) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
-        let remembered = Remembered { autotune: None, ..volume.remembered.clone() };
-        self.remember(volume, remembered)?;
-        volume.life = Life::default();
-        if let Some(level) = volume.remembered.rests_from {
-            self.go_to(volume, level, None)?;
+        let metadata = VolumeMetadata { autotune: None, ..volume.metadata.clone() };
+        self.store_metadata(volume, metadata)?;
+        volume.automation = Automation::default();
+        if let Some(level) = volume.metadata.rests_from {
+            self.change_level(volume, level, None)?;
         }
         self.show(volume)
     }
@@ -226,10 +226,10 @@ impl Service {
     /// Runs the automation of all volumes. Fails when the server is gone.
     fn tick(&self) -> Result<(), Refusal> {
         let mut state = self.state();
-        let asked: Vec<_> = state
+        let queries: Vec<_> = state
             .volumes
             .values()
-            .map(|volume| (volume.export, volume.watch.until(), volume.life.tune.is_some()))
+            .map(|volume| (volume.export, volume.watch.until(), volume.automation.tune.is_some()))
             .collect();
         let free = capacity(&self.inner.options, 0);
         let fixed = self.inner.options.capacity;
@@ -242,54 +242,54 @@ impl Service {
                 let totals = if follows { volumes.totals(export).cloned() } else { None };
                 Reading { clients, fresh: fresh(volumes, export, from), totals }
             };
-            asked.into_iter().map(read).collect::<Vec<Reading>>()
+            queries.into_iter().map(read).collect::<Vec<Reading>>()
         })?;
         self.watch_damage(&mut state)?;
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);
             let used = reading.clients > 0 || volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
-            if self.live(now, volume, used, reading.totals).is_err() {
+            if self.run_automation(now, volume, used, reading.totals).is_err() {
                 // The commit failed: restart from the present state of the volume.
-                volume.life = Life::new(now, &volume.remembered, &volume.product, &self.inner.options);
+                volume.automation = Automation::new(now, &volume.metadata, &volume.product, &self.inner.options);
             }
         }
         Ok(())
     }
 
-    fn live(&self, now: Instant, volume: &mut Volume, used: bool, totals: Option<Totals>) -> Result<(), Refusal> {
-        if let Some(level) = volume.remembered.rests_from.filter(|_| used) {
-            self.go_to(volume, level, None)?;
+    fn run_automation(&self, now: Instant, volume: &mut Volume, used: bool, totals: Option<Totals>) -> Result<(), Refusal> {
+        if let Some(level) = volume.metadata.rests_from.filter(|_| used) {
+            self.change_level(volume, level, None)?;
         }
-        if let Some(detached) = &mut volume.life.detached {
+        if let Some(detached) = &mut volume.automation.detached {
             if used {
                 detached.attach();
             } else {
                 detached.detach(now);
             }
             if let Some(low) = detached.tick(now)
-                && volume.remembered.rests_from.is_none()
+                && volume.metadata.rests_from.is_none()
                 && let Some(level) = volume.product.level().filter(|level| *level > low)
             {
-                let back = volume.remembered.autotune.as_ref().and_then(|autotune| autotune.default).unwrap_or(level);
-                self.go_to(volume, low, Some(back))?;
+                let back = volume.metadata.autotune.as_ref().and_then(|autotune| autotune.default).unwrap_or(level);
+                self.change_level(volume, low, Some(back))?;
             }
         }
-        let rests = volume.remembered.rests_from.is_some();
-        let (Some(Tune { tune, before }), Some(totals)) = (&mut volume.life.tune, totals) else { return Ok(()) };
+        let rests = volume.metadata.rests_from.is_some();
+        let (Some(Tune { tune, before }), Some(totals)) = (&mut volume.automation.tune, totals) else { return Ok(()) };
         let seen = before.as_ref().map(|before| IntervalLoad::between(tune.ladder(), before, &totals));
         *before = Some(totals);
         match seen.filter(|_| !rests).and_then(|seen| tune.seen(now, &seen)) {
-            Some(level) => self.become_like(volume, volume.product.at_level(level, self.products())?, None),
+            Some(level) => self.change_product(volume, volume.product.at_level(level, self.products())?, None),
             None => Ok(()),
         }
     }
 
     /// Automatic change of the level; `rests_from` is the level to return to.
-    fn go_to(&self, volume: &mut Volume, level: u32, rests_from: Option<u32>) -> Result<(), Refusal> {
+    fn change_level(&self, volume: &mut Volume, level: u32, rests_from: Option<u32>) -> Result<(), Refusal> {
         let product = volume.product.at_level(level, self.products())?;
-        self.become_like(volume, product, rests_from)?;
-        if let Some(Tune { tune, before }) = &mut volume.life.tune {
+        self.change_product(volume, product, rests_from)?;
+        if let Some(Tune { tune, before }) = &mut volume.automation.tune {
             tune.set_level(self.model_now(), level);
             *before = None;
         }

@@ -13,7 +13,7 @@ const GROUP: &str = "plimsoll.group/1";
 
 /// Metadata of a volume or a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Remembered {
+pub(crate) struct VolumeMetadata {
     pub format: String,
     pub name: String,
     /// Configuration, and its model in case the catalogue drops it.
@@ -39,7 +39,7 @@ pub(crate) struct Remembered {
 
 /// Metadata of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RememberedGroup {
+pub(crate) struct GroupMetadata {
     format: String,
     pub name: String,
     pub like: String,
@@ -49,9 +49,9 @@ pub(crate) struct RememberedGroup {
 
 /// Metadata of a volume or a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Text {
-    Volume(Box<Remembered>),
-    Group(RememberedGroup),
+pub(crate) enum StoredMetadata {
+    Volume(Box<VolumeMetadata>),
+    Group(GroupMetadata),
 }
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ struct Head {
     format: String,
 }
 
-impl Remembered {
+impl VolumeMetadata {
     pub fn new(name: &str, like: &str, model: &str, created: String) -> Self {
         Self {
             format: VOLUME.to_owned(),
@@ -81,7 +81,7 @@ impl Remembered {
     }
 }
 
-impl RememberedGroup {
+impl GroupMetadata {
     pub fn new(name: &str, like: &str, model: &str) -> Self {
         let (format, name, like, model) = (GROUP.to_owned(), name.to_owned(), like.to_owned(), model.to_owned());
         Self { seed: seed_of(&name), format, name, like, model }
@@ -92,7 +92,7 @@ impl RememberedGroup {
     }
 }
 
-impl Text {
+impl StoredMetadata {
     /// Parses metadata; the error is the reason.
     pub fn read(text: &str) -> Result<Self, String> {
         let wrong = |error: serde_json::Error| error.to_string();
@@ -118,14 +118,14 @@ mod tests {
 
     #[test]
     fn metadata_round_trips() {
-        let mut volume = Remembered::new("data", "oci:50GB", "limit(3000)", "2026-11-21T12:00:00Z".to_owned());
+        let mut volume = VolumeMetadata::new("data", "oci:50GB", "limit(3000)", "2026-11-21T12:00:00Z".to_owned());
         volume.bill = Some(Bill::new(u64::MAX, "oci:50GB", None));
         volume.seed = u64::MAX;
-        assert_eq!(Text::read(&volume.text()), Ok(Text::Volume(Box::new(volume))));
-        let group = RememberedGroup::new("vm", "limit(3000)", "limit(3000)");
-        assert_eq!(Text::read(&group.text()), Ok(Text::Group(group)));
+        assert_eq!(StoredMetadata::read(&volume.text()), Ok(StoredMetadata::Volume(Box::new(volume))));
+        let group = GroupMetadata::new("vm", "limit(3000)", "limit(3000)");
+        assert_eq!(StoredMetadata::read(&group.text()), Ok(StoredMetadata::Group(group)));
         for wrong in ["", "{}", "data", r#"{"format":"plimsoll.volume/1"}"#, r#"{"format":"plimsoll.volume/9"}"#] {
-            assert!(Text::read(wrong).is_err(), "{wrong}");
+            assert!(StoredMetadata::read(wrong).is_err(), "{wrong}");
         }
     }
 }
