@@ -51,7 +51,7 @@ const NETWORK: &str = "it measures a network, not storage";
 const GRAPHICS: &str = "it moves data to the memory of graphics cards";
 
 /// Unsupported engines, with the reason.
-const OUTSIDE: &[(&str, &str)] = &[
+const UNSUPPORTED: &[(&str, &str)] = &[
     ("cpuio", "it measures processors, not storage"),
     ("net", NETWORK),
     ("netsplice", NETWORK),
@@ -101,19 +101,19 @@ const OUTSIDE: &[(&str, &str)] = &[
 /// Lookup of an engine.
 pub(crate) enum Found {
     /// A supported engine.
-    Here(Engine),
+    Supported(Engine),
     /// An unsupported engine, with the reason.
-    Outside(&'static str),
+    Unsupported(&'static str),
     /// Unknown to fio.
-    Nowhere,
+    Unknown,
 }
 
 /// Looks up a name; an external engine has a path after a colon.
 pub(crate) fn find(text: &str) -> Found {
     let name = text.split(':').next().unwrap_or(text).trim();
-    let here = ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| Found::Here(*engine));
-    let outside = || OUTSIDE.iter().find(|(known, _)| *known == name).map(|(_, why)| Found::Outside(why));
-    here.or_else(outside).unwrap_or(Found::Nowhere)
+    let supported = ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| Found::Supported(*engine));
+    let unsupported = || UNSUPPORTED.iter().find(|(known, _)| *known == name).map(|(_, why)| Found::Unsupported(why));
+    supported.or_else(unsupported).unwrap_or(Found::Unknown)
 }
 
 /// The supported names.
@@ -135,6 +135,6 @@ impl Engine {
 
 /// All names, with the reason for unsupported engines.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
-    let here = ENGINES.iter().map(|(name, _)| (*name, None));
-    here.chain(OUTSIDE.iter().map(|(name, why)| (*name, Some(*why))))
+    let supported = ENGINES.iter().map(|(name, _)| (*name, None));
+    here.chain(UNSUPPORTED.iter().map(|(name, why)| (*name, Some(*why))))
 }

@@ -2,21 +2,21 @@
 
 use crate::engine;
 use crate::number::Bare;
-use crate::options::{self, Fate, Form, Known, Spec};
+use crate::options::{self, Support, Form, Known, Spec};
 
 /// Description of an option, or a line per option; `all` lists all, too.
 pub fn option_help(name: Option<&str>) -> String {
     let Some(name) = name.filter(|name| *name != "all") else {
         return options::options()
-            .map(|spec| format!("{:<30}{}\n", spec.name, fate(spec)))
+            .map(|spec| format!("{:<30}{}\n", spec.name, support(spec)))
             .collect::<Vec<_>>()
             .concat();
     };
     match options::known(name) {
-        Known::Here(spec) => one(spec),
-        Known::Elsewhere(owner) => format!("{name} is an option of {owner}; plimsoll has it not\n"),
-        Known::Nowhere(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
-        Known::Nowhere(None) => format!("fio has no option {name}\n"),
+        Known::Supported(spec) => one(spec),
+        Known::Unsupported(owner) => format!("{name} is an option of {owner}; plimsoll has it not\n"),
+        Known::Unknown(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
+        Known::Unknown(None) => format!("fio has no option {name}\n"),
     }
 }
 
@@ -41,15 +41,15 @@ fn one(spec: &Spec) -> String {
     }
     text.push_str(&format!("{:>10}  {}\n", "takes", form(spec.form)));
     let default = if spec.default.is_empty() { "none" } else { spec.default };
-    text.push_str(&format!("{:>10}  {default}\n{:>10}  {}\n", "default", "here", fate(spec)));
+    text.push_str(&format!("{:>10}  {default}\n{:>10}  {}\n", "default", "here", support(spec)));
     text
 }
 
-fn fate(spec: &Spec) -> String {
-    match spec.fate {
-        Fate::Runs => "runs".to_owned(),
-        Fate::Accepted(why) => format!("changes nothing: {why}"),
-        Fate::Refused(why) => format!("is refused: {why}"),
+fn support(spec: &Spec) -> String {
+    match spec.support {
+        Support::Runs => "runs".to_owned(),
+        Support::Accepted(why) => format!("changes nothing: {why}"),
+        Support::Refused(why) => format!("is refused: {why}"),
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::fault::{FaultKind, Findings, Place};
 use crate::number::{Base, Unreadable};
-use crate::options::{self, Fate, Form, Known, Spec};
+use crate::options::{self, Support, Form, Known, Spec};
 use crate::value::{self, Value};
 use lines::Line;
 
@@ -203,12 +203,12 @@ impl<'a> Reader<'a> {
     fn spec(&mut self, written: &Written) -> Option<&'static Spec> {
         let Written { name, place, .. } = written;
         match options::known(name) {
-            Known::Here(spec) => return Some(spec),
-            Known::Elsewhere(owner) => {
+            Known::Supported(spec) => return Some(spec),
+            Known::Unsupported(owner) => {
                 let what = format!("{name} is an option of {owner}");
                 self.unsupported(place, FaultKind::Unsupported, what, "remove it, or leave it out with --lenient");
             }
-            Known::Nowhere(near) => {
+            Known::Unknown(near) => {
                 let meant = near.map_or("remove it".to_owned(), |near| format!("did you mean {near}?"));
                 self.unsupported(place, FaultKind::Unknown, format!("fio has no option {name}"), &meant);
             }
@@ -252,14 +252,14 @@ impl<'a> Reader<'a> {
             Ok(default) => default == value,
             Err(_) => value == Value::Flag(false),
         };
-        match spec.fate {
-            Fate::Accepted(why) if !is_default() => {
+        match spec.support {
+            Support::Accepted(why) if !is_default() => {
                 self.findings.note(&place, format!("{shown} changes nothing: {why}"));
             }
-            Fate::Refused(why) if !is_default() => {
+            Support::Refused(why) if !is_default() => {
                 self.unsupported(&place, FaultKind::Unsupported, format!("{shown} is not supported"), why);
             }
-            Fate::Runs | Fate::Accepted(_) | Fate::Refused(_) => {}
+            Support::Runs | Support::Accepted(_) | Support::Refused(_) => {}
         }
         Some(Given { spec, raw, value, place })
     }

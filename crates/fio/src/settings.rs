@@ -7,7 +7,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::fault::Place;
 use crate::number::Base;
-use crate::options::{self, Fate};
+use crate::options::{self, Support};
 use crate::parse::Given;
 use crate::value::{self, Each, Value};
 
@@ -59,7 +59,7 @@ impl Settings {
                 None => given.value.clone(),
             };
             let entry = Entry { value, order: index + 1, place: Some(given.place.clone()) };
-            if !matches!(given.spec.fate, Fate::Refused(_)) {
+            if !matches!(given.spec.support, Support::Refused(_)) {
                 entries.insert(given.spec.name, entry);
             }
         }
@@ -67,7 +67,7 @@ impl Settings {
     }
 
     fn value(&self, name: &str) -> Option<&Value> {
-        debug_assert!(matches!(options::known(name), options::Known::Here(_)), "no option {name}");
+        debug_assert!(matches!(options::known(name), options::Known::Supported(_)), "no option {name}");
         self.entries.get(name).map(|entry| &entry.value)
     }
 

@@ -155,7 +155,7 @@ pub trait Ground {
     }
 
     /// Prepares the files of the steps, replacing earlier files.
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
 
     /// Runs concurrent workers to their end, or until `observe` stops them.
     fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>>;

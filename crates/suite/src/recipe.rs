@@ -174,7 +174,7 @@ pub fn perform_phases(
     watch: &mut dyn Watch,
     phases: Phases,
 ) -> Result<Outcome, Unfit> {
-    ground.lay(&recipe.files())?;
+    ground.prepare_files(&recipe.files())?;
     let facts = ground.facts().clone();
     let mut outcome = Outcome { done: Vec::new(), ended: Ended::Complete, fault: None };
     let mut measuring = false;

@@ -20,7 +20,7 @@ fn ground(memory: Option<Bytes>) -> Model {
         Some(memory) => bare.with_page_cache(PageCache::new(memory)),
         None => bare,
     };
-    ground.lay(&[FileSpec::growing(SIZE), FileSpec::growing(SIZE)]).expect("room for two files");
+    ground.prepare_files(&[FileSpec::growing(SIZE), FileSpec::growing(SIZE)]).expect("room for two files");
     ground
 }
 

@@ -205,7 +205,7 @@ fn foreign_data_are_detected() {
     let facts = facts(Nature::Directory, Bytes::gib(1));
     let mut recipe = Tiobench::new(TiobenchOptions { check: true, ..small() }, &facts).expect("options that fit");
     let mut ground = Disk::new(DiskPlace::Directory(std::env::temp_dir()), facts.clone(), Vec::new());
-    ground.lay(&recipe.files()).expect("room for the files");
+    ground.prepare_files(&recipe.files()).expect("room for the files");
     let mut done = Vec::new();
     while let Some(step) = recipe.next(&done, &facts) {
         let Work::Io(io) = &step.work else { panic!("{step:?}") };

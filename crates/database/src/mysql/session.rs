@@ -7,7 +7,7 @@ use mysql::{Conn, Error, QueryResult, Statement};
 
 use super::failures::failure;
 use super::place::Place;
-use super::values::{ColumnKind, digested, parameters};
+use super::values::{ValueKind, digested, parameters};
 use crate::digest::RowDigest;
 use crate::failure::{Failure, Kind};
 use crate::target::{Answer, Cancel, Prepared, Session};
@@ -112,7 +112,7 @@ fn drain<P: Protocol>(
     let mut answer = Answer::default();
     while let Some(set) = result.iter() {
         answer.changed += set.affected_rows();
-        let columns: Vec<ColumnKind> = set.columns().as_ref().iter().map(ColumnKind::of).collect();
+        let columns: Vec<ValueKind> = set.columns().as_ref().iter().map(ValueKind::of).collect();
         let mut first = true;
         for row in set {
             let values = columns.iter().zip(row?.unwrap()).map(|(holds, value)| holds.value(value));

@@ -14,7 +14,7 @@ const BINARY: u16 = 63;
 
 /// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ColumnKind {
+pub(super) enum ValueKind {
     Integer,
     Float,
     Bits,
@@ -27,7 +27,7 @@ pub(super) enum ColumnKind {
     Time(usize),
 }
 
-impl ColumnKind {
+impl ValueKind {
     pub(super) fn of(column: &Column) -> Self {
         use ColumnType as Type;
         let digits = usize::from(column.decimals());
@@ -145,22 +145,22 @@ mod tests {
     #[test]
     fn both_protocols_give_the_same_values() {
         let bytes = |text: &str| mysql::Value::Bytes(text.into());
-        let check = |holds: ColumnKind, text: &str, binary: mysql::Value, value: Value| {
+        let check = |holds: ValueKind, text: &str, binary: mysql::Value, value: Value| {
             assert_eq!(holds.value(bytes(text)), value);
             assert_eq!(holds.value(binary), value);
         };
-        check(ColumnKind::Integer, "-7", mysql::Value::Int(-7), Value::Int(-7));
-        check(ColumnKind::Integer, "18446744073709551615", mysql::Value::UInt(u64::MAX), "18446744073709551615".into());
-        check(ColumnKind::Float, "0.1", mysql::Value::Float(0.1), Value::Float(0.1));
-        check(ColumnKind::Float, "1e300", mysql::Value::Double(1e300), Value::Float(1e300));
-        check(ColumnKind::Date, "2024-02-29", mysql::Value::Date(2024, 2, 29, 0, 0, 0, 0), "2024-02-29".into());
+        check(ValueKind::Integer, "-7", mysql::Value::Int(-7), Value::Int(-7));
+        check(ValueKind::Integer, "18446744073709551615", mysql::Value::UInt(u64::MAX), "18446744073709551615".into());
+        check(ValueKind::Float, "0.1", mysql::Value::Float(0.1), Value::Float(0.1));
+        check(ValueKind::Float, "1e300", mysql::Value::Double(1e300), Value::Float(1e300));
+        check(ValueKind::Date, "2024-02-29", mysql::Value::Date(2024, 2, 29, 0, 0, 0, 0), "2024-02-29".into());
         let midnight = mysql::Value::Date(2024, 2, 29, 0, 0, 0, 0);
-        check(ColumnKind::Moment(0), "2024-02-29 00:00:00", midnight, "2024-02-29 00:00:00".into());
+        check(ValueKind::Moment(0), "2024-02-29 00:00:00", midnight, "2024-02-29 00:00:00".into());
         let late = mysql::Value::Date(2024, 2, 29, 23, 59, 58, 120_000);
-        check(ColumnKind::Moment(2), "2024-02-29 23:59:58.12", late, "2024-02-29 23:59:58.12".into());
-        check(ColumnKind::Time(0), "-49:00:01", mysql::Value::Time(true, 2, 1, 0, 1, 0), "-49:00:01".into());
-        assert_eq!(ColumnKind::Bits.value(mysql::Value::Bytes(vec![1, 2])), Value::Int(258));
-        assert_eq!(ColumnKind::Bytes.value(bytes("a")), Value::Bytes(b"a".to_vec()));
-        assert_eq!(ColumnKind::Text.value(mysql::Value::Bytes(vec![0xff])), Value::Bytes(vec![0xff]));
+        check(ValueKind::Moment(2), "2024-02-29 23:59:58.12", late, "2024-02-29 23:59:58.12".into());
+        check(ValueKind::Time(0), "-49:00:01", mysql::Value::Time(true, 2, 1, 0, 1, 0), "-49:00:01".into());
+        assert_eq!(ValueKind::Bits.value(mysql::Value::Bytes(vec![1, 2])), Value::Int(258));
+        assert_eq!(ValueKind::Bytes.value(bytes("a")), Value::Bytes(b"a".to_vec()));
+        assert_eq!(ValueKind::Text.value(mysql::Value::Bytes(vec![0xff])), Value::Bytes(vec![0xff]));
     }
 }

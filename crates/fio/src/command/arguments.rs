@@ -49,7 +49,7 @@ pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
 
 impl Read {
     fn option(&mut self, name: String, value: Option<String>, next: &mut dyn FnMut() -> Option<String>, place: Place) {
-        let is_bare = matches!(options::known(&name), Known::Here(spec) if spec.is_bare());
+        let is_bare = matches!(options::known(&name), Known::Supported(spec) if spec.is_bare());
         let raw = value.or_else(|| if is_bare { None } else { next() });
         if let ("name", Some(job)) = (name.as_str(), &raw) {
             self.sections.push(Section { name: Some(job.clone()), written: Vec::new(), place: place.clone() });
@@ -71,7 +71,7 @@ fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Meant> {
     if let Some(flag) = flag(name) {
         return Some(Meant::Flag(flag));
     }
-    if !matches!(options::known(name), Known::Nowhere(_)) {
+    if !matches!(options::known(name), Known::Unknown(_)) {
         return Some(Meant::Option(name.to_owned()));
     }
     let all = || FLAGS.iter().map(|flag| flag.name).chain(options::names());

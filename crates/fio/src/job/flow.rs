@@ -85,12 +85,12 @@ fn engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
     let name = settings.text("ioengine").unwrap_or_default();
     let place = settings.place("ioengine");
     match engine::find(&name) {
-        Found::Here(engine) => return Some(engine),
-        Found::Outside(why) => {
+        Found::Supported(engine) => return Some(engine),
+        Found::Unsupported(why) => {
             let what = format!("ioengine={name} is not supported");
             findings.fault(place, FaultKind::Unsupported, what, why);
         }
-        Found::Nowhere => {
+        Found::Unknown => {
             let near = near::nearest(&name, engine::names());
             let meant = near.map_or(String::new(), |near| format!("did you mean {near}? "));
             let remedy = format!("{meant}write one of {}", engine::names().collect::<Vec<_>>().join(", "));

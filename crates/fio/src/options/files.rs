@@ -1,6 +1,6 @@
 //! Options of files and buffer contents.
 
-use super::Fate::{Accepted, Refused};
+use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Extent, Flag, Integer, Integers, Pattern, Sizes, Text};
 use super::Spec;
 

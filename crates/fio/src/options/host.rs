@@ -1,6 +1,6 @@
 //! Options of processors, memory, priorities and owners.
 
-use super::Fate::{Accepted, Refused};
+use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Integer, ProcessorMask, Processors, Text};
 use super::Spec;
 

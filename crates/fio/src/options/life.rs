@@ -1,6 +1,6 @@
 //! Options of start, end and dependencies of jobs.
 
-use super::Fate::{Accepted, Refused};
+use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Flag, Integer, Text, Time, TimeRange};
 use super::Spec;
 use crate::number::Bare::Seconds;

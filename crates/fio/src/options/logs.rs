@@ -1,6 +1,6 @@
 //! Options of logs and reporting.
 
-use super::Fate::{Accepted, Refused};
+use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, Floats, Integer, OptionalText, Text};
 use super::Spec;
 

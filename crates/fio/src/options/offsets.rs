@@ -1,6 +1,6 @@
 //! Options of operations, offsets and sizes.
 
-use super::Fate::{Accepted, Refused};
+use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer, Integers, Ranges, Split, Text};
 use super::Spec;
 

@@ -1,6 +1,6 @@
 //! Options of engine, queue depth and rate.
 
-use super::Fate::{Accepted, Refused};
+use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, Flag, Floats, Integer, Integers, Text, Time, Times};
 use super::Spec;
 use crate::number::Bare::{Micros, Seconds};

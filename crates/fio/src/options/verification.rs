@@ -1,6 +1,6 @@
 //! Options of verification, and of related trims.
 
-use super::Fate::{Accepted, Refused};
+use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, Flag, Integer, Pattern, Text};
 use super::Spec;
 

@@ -1,6 +1,6 @@
 //! Arbitrary input results in jobs or faults.
 
-use plimsoll_fio::{Fate, groups, options};
+use plimsoll_fio::{Support, groups, options};
 use proptest::prelude::*;
 
 use super::{file, lenient, line};
@@ -117,7 +117,7 @@ fn every_option_accepts_its_default() {
         let text = format!("[a]\n{}={}\n", spec.name, spec.default);
         let read = file(&text).unwrap_or_else(|faults| panic!("{text}: {faults:#?}"));
         let is_note =
-            |note: &&plimsoll_fio::Note| matches!(spec.fate, Fate::Accepted(_)) && note.what.contains("changes");
+            |note: &&plimsoll_fio::Note| matches!(spec.support, Support::Accepted(_)) && note.what.contains("changes");
         assert!(!read.warnings.iter().any(|note| is_note(&note)), "{text}: {:#?}", read.warnings);
     }
 }

@@ -38,7 +38,7 @@ fn ours(path: &str, text: &str) -> Result<String, Vec<Fault>> {
 /// True for options that the installed fio may lack.
 fn is_newer(said: &str) -> bool {
     let bad = said.lines().find_map(|line| line.strip_prefix("Bad option <"));
-    bad.is_some_and(|rest| matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), Known::Here(_)))
+    bad.is_some_and(|rest| matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), Known::Supported(_)))
 }
 
 #[test]

@@ -88,11 +88,11 @@ pub(super) struct Route {
     act: Act,
 }
 
-type Act = Arc<dyn Fn(&Service, &Input) -> Result<Vec<u8>, Refusal> + Send + Sync>;
+type Act = Arc<dyn Fn(&Service, &RouteInput) -> Result<Vec<u8>, Refusal> + Send + Sync>;
 
 /// Parameters of a request: path, query and body.
 #[derive(Default)]
-struct Input {
+struct RouteInput {
     name: String,
     number: Option<u64>,
     body: Bytes,
@@ -125,7 +125,7 @@ pub(super) fn table() -> Vec<Route> {
 /// Route of the statistics, with a limit on the number of seconds.
 fn stats() -> Route {
     let content = Content::Json(SchemaGenerator::subschema_for::<Stats>);
-    let act = |service: &Service, input: &Input| {
+    let act = |service: &Service, input: &RouteInput| {
         let mut stats = service.stats(&input.name)?;
         let most = input.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         stats.periods.drain(..stats.periods.len().saturating_sub(most));
@@ -220,8 +220,8 @@ fn lifecycle() -> [Route; 9] {
 
 /// Routes of groups, scrub, service and documents.
 fn service_routes() -> [Route; 8] {
-    let document = |_: &Service, _: &Input| Ok(openapi::text().into());
-    let metrics = |service: &Service, _: &Input| metrics::scraped(service).map(String::into_bytes);
+    let document = |_: &Service, _: &RouteInput| Ok(openapi::text().into());
+    let metrics = |service: &Service, _: &RouteInput| metrics::scraped(service).map(String::into_bytes);
     [
         read(GROUPS, "listGroups", "All groups, by name", |s: &Service, _: &str| s.groups()),
         write(
@@ -283,7 +283,7 @@ where
     F: Fn(&Service, &str, &B) -> Result<A, Refusal> + Send + Sync + 'static,
 {
     let content = Content::Json(SchemaGenerator::subschema_for::<A>);
-    let act = move |service: &Service, input: &Input| {
+    let act = move |service: &Service, input: &RouteInput| {
         let body = serde_json::from_slice(&input.body).map_err(|error| Refusal {
             kind: Kind::Bad,
             message: format!("the body is not what {path} takes: {error}; GET /openapi.json says what it takes"),
@@ -298,7 +298,7 @@ fn remove<F>(path: &'static str, id: &'static str, summary: &'static str, act: F
 where
     F: Fn(&Service, &str) -> Result<(), Refusal> + Send + Sync + 'static,
 {
-    let act = move |service: &Service, input: &Input| act(service, &input.name).map(|()| Vec::new());
+    let act = move |service: &Service, input: &RouteInput| act(service, &input.name).map(|()| Vec::new());
     let route = Route::new(Verb::Delete, path, id, summary, Content::Nothing, act);
     Route { status: StatusCode::NO_CONTENT, ..route }
 }
@@ -314,7 +314,7 @@ impl Route {
         id: &'static str,
         summary: &'static str,
         content: Content,
-        act: impl Fn(&Service, &Input) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
+        act: impl Fn(&Service, &RouteInput) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
     ) -> Self {
         Self { verb, path, id, summary, number: None, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
     }
@@ -347,7 +347,7 @@ impl Route {
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
         };
         let Self { act, content, status, .. } = self;
-        let done = tokio::task::spawn_blocking(move || act(&service, &Input { name, number, body })).await;
+        let done = tokio::task::spawn_blocking(move || act(&service, &RouteInput { name, number, body })).await;
         let media = match content {
             Content::Json(_) | Content::Document => "application/json",
             Content::Text(media) => media,

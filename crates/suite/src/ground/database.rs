@@ -128,7 +128,7 @@ impl Ground for Database {
         loose.into_iter().chain(unobserved).chain(below).collect()
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         if files.is_empty() { Ok(()) } else { Err(Unfit::Names(self.facts.subject.name.clone())) }
     }
 

@@ -176,7 +176,7 @@ impl Ground for Disk {
         self.findings.iter().cloned().chain(refused).collect()
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         let subject = self.facts.subject.name.clone();
         match &self.place {
             DiskPlace::Whole(_, claim) => {

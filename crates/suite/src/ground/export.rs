@@ -41,7 +41,7 @@ impl Ground for Export {
         &self.facts
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
         Ok(())
     }

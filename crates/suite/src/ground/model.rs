@@ -189,7 +189,7 @@ impl Ground for Model {
         }]
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
         if let Some(cache) = self.line.cache() {
             cache.lay(&self.regions);

@@ -102,7 +102,7 @@ impl Ground for Paths {
         &self.facts
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         self.files.clear();
         self.files = files.iter().map(|file| self.find(file)).collect::<Result<_, _>>()?;
         Ok(())
