@@ -37,7 +37,7 @@ impl MemoryCgroup {
                 ),
             )
         };
-        let place = Place::find().ok_or_else(|| unfit("no control group here counts memory".into()))?;
+        let place = Place::find().ok_or_else(|| unfit("no control group on this host accounts memory".into()))?;
         place.sweep();
         let folder = place.parent.join(format!("plimsoll-{name}-{}", std::process::id()));
         let attempt = |error: io::Error| unfit(format!("{}: {error}", folder.display()));

@@ -99,6 +99,6 @@ impl Database for Postgres {
     fn checkpoint(&self) -> Result<(), Failure> {
         let mut talk = PostgresSession::open(&self.place)?;
         let done = talk.run("CHECKPOINT").map(drop);
-        done.map_err(|failure| failure.during("writing what the server's cache holds"))
+        done.map_err(|failure| failure.during("writing the server's cache"))
     }
 }

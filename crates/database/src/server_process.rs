@@ -176,7 +176,7 @@ pub fn last_log_lines(log: &Path, lines: usize) -> String {
     let all: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match read {
         Ok(()) if !all.is_empty() => all[all.len().saturating_sub(lines)..].join("; "),
-        _ => format!("{} says nothing", log.display()),
+        _ => format!("{} is empty", log.display()),
     }
 }
 
@@ -245,6 +245,6 @@ mod tests {
         fs::write(&log, "one\n\ntwo\nthree\n").unwrap();
         assert_eq!(last_log_lines(&log, 2), "two; three");
         fs::remove_file(&log).unwrap();
-        assert!(last_log_lines(&log, 2).ends_with("says nothing"));
+        assert!(last_log_lines(&log, 2).ends_with("is empty"));
     }
 }

@@ -64,7 +64,7 @@ struct Sqlite {
 pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     let file = address.file.clone().unwrap_or_default();
     if !file.exists() {
-        let advice = "there is no such file: make an empty one with `touch`";
+        let advice = "no such file: create an empty file with `touch`";
         return Err(Failure::new(Kind::Missing, format!("{}: {advice}", file.display())));
     }
     let setup = Setup::new(file, CACHE, vec![("synchronous".into(), "FULL".into())])?;

@@ -14,7 +14,7 @@ pub fn option_help(name: Option<&str>) -> String {
     };
     match options::known(name) {
         Known::Supported(spec) => one(spec),
-        Known::Unsupported(owner) => format!("{name} is an option of {owner}; plimsoll has it not\n"),
+        Known::Unsupported(owner) => format!("{name} is an option of {owner}, which plimsoll does not support\n"),
         Known::Unknown(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
         Known::Unknown(None) => format!("fio has no option {name}\n"),
     }
@@ -48,7 +48,7 @@ fn one(spec: &Spec) -> String {
 fn support(spec: &Spec) -> String {
     match spec.support {
         Support::Runs => "runs".to_owned(),
-        Support::Accepted(why) => format!("changes nothing: {why}"),
+        Support::Accepted(why) => format!("has no effect: {why}"),
         Support::Refused(why) => format!("is refused: {why}"),
     }
 }
@@ -61,7 +61,7 @@ fn form(form: Form) -> String {
     };
     match form {
         Form::Text => "a text".to_owned(),
-        Form::OptionalText => "a text, or nothing".to_owned(),
+        Form::OptionalText => "optional text".to_owned(),
         Form::Flag => "nothing, 0 or 1".to_owned(),
         Form::Bool => "0 or 1".to_owned(),
         Form::Integer(min, max) => format!("a whole number{}, with k, m or g", limits(min, max)),
@@ -77,7 +77,7 @@ fn form(form: Form) -> String {
         Form::Ranges => "up to three ranges as in 4k-64k: reads,writes,trims".to_owned(),
         Form::Split => "sizes with their hundredths as in 4k/60:64k/40".to_owned(),
         Form::Choice(words) => format!("one of {}", words.join(", ")),
-        Form::ChoiceWith(words) => format!("one of {}, and after a colon what it needs", words.join(", ")),
+        Form::ChoiceWith(words) => format!("one of {}, with parameters after a colon", words.join(", ")),
         Form::Floats(min, max) => format!("numbers from {min} to {max} with colons between them"),
         Form::Distribution => {
             "random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or zoned_abs:60/1g:40/9g".to_owned()
@@ -98,7 +98,7 @@ mod tests {
         check(option_help(Some("blocksize")), "alias  blocksize\n");
         check(option_help(Some("bs")), "takes  up to three whole numbers of at least 1, with k");
         check(option_help(Some("bs")), "default  4096\n      here  runs\n");
-        check(option_help(Some("thread")), "here  changes nothing: jobs are always threads");
+        check(option_help(Some("thread")), "here  has no effect: jobs are always threads");
         check(option_help(Some("uri")), "uri is an option of the engine nbd");
         check(option_help(Some("iodepht")), "did you mean iodepth?");
         check(engine_help(Some("libaio")), "libaio          runs\n");

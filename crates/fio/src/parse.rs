@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
         };
         match spec.support {
             Support::Accepted(why) if !is_default() => {
-                self.findings.note(&place, format!("{shown} changes nothing: {why}"));
+                self.findings.note(&place, format!("{shown} has no effect: {why}"));
             }
             Support::Refused(why) if !is_default() => {
                 self.unsupported(&place, FaultKind::Unsupported, format!("{shown} is not supported"), why);

@@ -91,14 +91,14 @@ impl Automation {
 
     fn requested(now: Instant, requested: &api::Autotune, product: &Product, options: &Options) -> Result<Self, Refusal> {
         let (Some(level), Some(offer)) = (product.level(), &product.offer) else {
-            return Err(Refusal::bad(format!("{} has no levels, so none can follow the load", product.like)));
+            return Err(Refusal::bad(format!("{} has no levels, so autotune is not possible", product.like)));
         };
         let does = |what: &str| {
             let able = offer.product().autotune().iter().any(|table| table.name.starts_with(what));
             let name = offer.product().name();
             let none = || {
                 Refusal::bad(format!(
-                    "the catalogue knows no {what} autotune of {name}: it has levels that somebody sets"
+                    "the catalogue knows no {what} autotune of {name}: its levels are set manually"
                 ))
             };
             able.then_some(()).ok_or_else(none)

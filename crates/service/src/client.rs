@@ -93,7 +93,7 @@ pub enum ClientError {
     )]
     Busy(Address),
     /// The token is missing or wrong.
-    #[error("the service at {0} does not know this token: name the file of its token with --token-file")]
+    #[error("the service at {0} refused the token: give its token file with --token-file")]
     Stranger(Address),
     /// The service refused the request.
     #[error("{message}")]
@@ -104,7 +104,7 @@ pub enum ClientError {
         message: String,
     },
     /// The peer is not a plimsoll service, or the connection broke.
-    #[error("{address} gives no answer of a plimsoll service: {why}")]
+    #[error("{address} is not a plimsoll service: {why}")]
     Broken {
         /// Address of the peer.
         address: Address,
@@ -180,7 +180,7 @@ impl Client {
         self.runtime.block_on(async {
             tokio::time::timeout(RESPONSE_TIMEOUT, self.asked(method, path, body))
                 .await
-                .unwrap_or_else(|_| Err(self.broken(&format_args!("nothing came for {} s", RESPONSE_TIMEOUT.as_secs()))))
+                .unwrap_or_else(|_| Err(self.broken(&format_args!("no response for {} s", RESPONSE_TIMEOUT.as_secs()))))
         })
     }
 

@@ -32,7 +32,7 @@ impl Product {
     /// the smallest sufficient size.
     pub fn read(text: &str, catalogue: &Catalogue, size: Option<u64>) -> Result<Self, Refusal> {
         if text.len() > LIKE_BYTES {
-            return Err(Refusal::bad(format!("what a volume is like is said in at most {LIKE_BYTES} bytes")));
+            return Err(Refusal::bad(format!("the configuration is limited to {LIKE_BYTES} bytes")));
         }
         match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
             Like::Stages(model) => Ok(Self { like: model.to_string(), model, offer: None, lost: None }),
@@ -44,7 +44,7 @@ impl Product {
     pub fn restore(like: &str, notation: &str, catalogue: &Catalogue) -> Result<Self, String> {
         Self::read(like, catalogue, None).or_else(|why| {
             let model = plimsoll_model::parse(notation).map_err(|error| error.to_string())?;
-            let lost = Some(format!("it answers as it did before, without levels and price: {why}"));
+            let lost = Some(format!("its stored model is used, without levels and price: {why}"));
             Ok(Self { like: like.to_owned(), model, offer: None, lost })
         })
     }
@@ -142,7 +142,7 @@ impl Product {
                 shown(asked)
             ))),
             (_, Some(asked)) => Ok(asked),
-            (None, None) => Err(Refusal::bad("stages say nothing of a size: give one, such as --size 10GiB")),
+            (None, None) => Err(Refusal::bad("stages have no size: give one, such as --size 10GiB")),
         }
     }
 

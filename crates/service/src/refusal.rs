@@ -65,7 +65,7 @@ pub enum OpenError {
         source: Unrecoverable,
     },
     /// The metadata of a volume is unreadable.
-    #[error("what the data directory {} says of volume {volume} cannot be read: {why}", directory.display())]
+    #[error("the metadata of volume {volume} in the data directory {} are unreadable: {why}", directory.display())]
     VolumeMetadata {
         /// Path of the directory.
         directory: PathBuf,

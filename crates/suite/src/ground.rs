@@ -122,7 +122,7 @@ pub enum Unfit {
     #[error("{0}: a file by name can only be in a directory")]
     Names(String),
     /// A missing file that would only be read.
-    #[error("{0}: there is no such file to read")]
+    #[error("{0}: no such file to read")]
     Missing(String),
     /// A write to a read-only subject.
     #[error("{0}: it would be written to: name it with --destroy too, letter for letter, if its data may be lost")]
@@ -162,17 +162,17 @@ pub trait Ground {
 
     /// Creates, looks up or removes many files.
     fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepResult, Fault> {
-        Ok(StepResult::Skipped("there are no files here, only blocks"))
+        Ok(StepResult::Skipped("not supported: blocks without files"))
     }
 
     /// Runs statements in sequence.
     fn statements(&mut self, _: &StatementsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
-        Ok(StepResult::Skipped("there is no database here"))
+        Ok(StepResult::Skipped("this is not a database"))
     }
 
     /// Runs concurrent sessions.
     fn sessions(&mut self, _: &SessionsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
-        Ok(StepResult::Skipped("there is no database here"))
+        Ok(StepResult::Skipped("this is not a database"))
     }
 
     /// Lets time pass, up to `span`, or until `observe` stops it.

@@ -70,7 +70,7 @@ fn buffered_copy_is_followed_by_flush_and_comparison() {
     };
     let probes = ["Zeroes, direct", "Random data, direct"].repeat(3);
     let directory = names(Nature::Directory);
-    assert_eq!(directory, [&["Copy, buffered", "Flush of what the copy left"][..], &probes].concat());
+    assert_eq!(directory, [&["Copy, buffered", "Flush of the copy's dirty data"][..], &probes].concat());
     assert_eq!(names(Nature::Export), [&["Copy, buffered"][..], &probes].concat());
     assert_eq!(names(Nature::Model), ["Copy, buffered"]);
 }

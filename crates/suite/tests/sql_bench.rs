@@ -220,7 +220,7 @@ fn listing_matches_sql_bench() {
     let (suite, done) = played(System::Mysql, options(0.02, &tests), &answers);
     let listings = suite.listings(&done, &facts(System::Mysql));
     let titles: Vec<&str> = listings.iter().map(|listing| listing.title.as_str()).collect();
-    assert_eq!(titles, ["sql-bench beside an article", "sql-bench tests", "sql-bench totals per operation"]);
+    assert_eq!(titles, ["sql-bench compared with an article", "sql-bench tests", "sql-bench totals per operation"]);
     let text: Vec<&str> = listings.iter().map(|listing| listing.text.as_str()).collect();
     played::check_kept("layouts.txt", &text.join("\n"));
     assert!(suite.has_failed(&done));

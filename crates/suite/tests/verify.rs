@@ -109,7 +109,7 @@ fn older_version_is_a_lost_write() {
     let wrong = recipe.mismatches();
     assert!(wrong.total > 900 && wrong.first.iter().all(|one| one.what == What::Stale), "{wrong:?}");
     assert!(recipe.has_failed(&outcome.done));
-    assert!(recipe.verdicts(&outcome.done, ground.facts())[0].contains("had not what was written to them"));
+    assert!(recipe.verdicts(&outcome.done, ground.facts())[0].contains("had wrong data"));
 }
 
 #[test]

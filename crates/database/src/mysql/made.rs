@@ -148,7 +148,7 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
         match place.open() {
             Ok(conn) => return Ok(conn),
             Err(failure) if Instant::now() > until => {
-                return Err(failed_start("the server does not let anybody in", &failure.message));
+                return Err(failed_start("the server refuses all connections", &failure.message));
             }
             Err(_) if server.kept.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {

@@ -167,7 +167,7 @@ impl Server {
                 let why = made::Server::post_mortem(self);
                 let said = why.unwrap_or_else(|| last_log_lines(&self.log(), 4));
                 let line = format!(
-                    "the server that was made did not start ({}): {said}: change its settings or its memory",
+                    "the created server did not start ({}): {said}: change its settings or its memory",
                     describe_exit(status)
                 );
                 return Err(Failure::new(Kind::Unsupported, line));

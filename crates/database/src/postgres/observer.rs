@@ -61,7 +61,7 @@ impl PostgresObserver {
         let text = rows.first().and_then(|row| row.first()).and_then(Value::text).unwrap_or_default();
         match serde_json::from_str(text) {
             Ok(Json::Object(object)) => Ok(object),
-            _ => Err(Failure::new(Kind::Statement, "PostgreSQL's counters are no JSON object: report this")),
+            _ => Err(Failure::new(Kind::Statement, "PostgreSQL's counters are not a JSON object: report this")),
         }
     }
 }

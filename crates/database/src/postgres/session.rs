@@ -186,7 +186,7 @@ impl PostgresSession {
                     b'T' => rows.columns(&kinds(body)?),
                     b'E' => failed = Some(ServerError::read(body).failure()),
                     b'G' => {
-                        frontend::copy_fail("nothing is to be copied here", &mut self.wire.out)?;
+                        frontend::copy_fail("COPY is not supported", &mut self.wire.out)?;
                         self.wire.send()?;
                     }
                     b'Z' => return Ok(()),

@@ -72,7 +72,7 @@ fn meaning(code: &str) -> (Kind, Option<&'static str>) {
         "53100" => (Kind::NoSpace, Some("free space where the server's data are, or ask for less data")),
         "57014" => (Kind::Cancelled, None),
         "57P01" | "57P02" | "57P03" | "57P05" | "08000" | "08003" | "08006" => {
-            (Kind::Lost, Some("the server's log says why"))
+            (Kind::Lost, Some("see the server's log"))
         }
         "42501" => (Kind::Refused, Some("grant the right to this user, or name another one")),
         "3D000" | "42P01" | "42883" | "42704" | "3F000" => (Kind::Missing, None),
@@ -89,14 +89,14 @@ pub(super) fn lost(error: &io::Error) -> Failure {
         io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
         _ => error.to_string(),
     };
-    Failure::new(Kind::Lost, format!("the connection to PostgreSQL was lost: {why}: the server's log says more"))
+    Failure::new(Kind::Lost, format!("the connection to PostgreSQL was lost: {why}: see the server's log"))
 }
 
 /// An unreachable server.
 pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            let line = format!("{place}: this user may not connect there: run plimsoll as one who may, or name a host");
+            let line = format!("{place}: this user may not connect there: run plimsoll as a permitted user, or name a host");
             return Failure::new(Kind::Refused, line);
         }
         io::ErrorKind::WouldBlock => "it does not answer in time".to_owned(),
@@ -110,7 +110,7 @@ pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
 
 /// Protocol violation.
 pub(super) fn garbled(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("{what}: what answers there is no PostgreSQL"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("{what}: not a PostgreSQL server"))
 }
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag(
         "debug",
         Value,
-        Without("nothing is told of the inside of a run; --parse-only and --showcmd tell how jobs are read"),
+        Without("internals of a run are not printed; --parse-only and --showcmd show the parsed jobs"),
     ),
     flag("alloc-size", Value, Without("memory is taken from the system as it is needed")),
     flag("client", Value, Refuse(REMOTE)),
@@ -222,7 +222,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("trigger-timeout", Value, Refuse(TRIGGER)),
     flag("inflate-log", Value, Refuse("logs are text from the start")),
     flag("merge-blktrace-only", Nothing, Refuse("traces are not merged")),
-    flag("latency-log", Nothing, Refuse("fio itself has it no more; write write_lat_log in a job")),
+    flag("latency-log", Nothing, Refuse("removed from fio; write write_lat_log in a job")),
     flag("cpuclock-test", Nothing, Refuse("time is read from the monotonic clock")),
     flag("crctest", Perhaps, Refuse("checksums are not measured")),
     flag("memcpytest", Perhaps, Refuse("memory is not measured")),
@@ -234,7 +234,7 @@ pub(super) fn set(flags: &mut Flags, flag: &Flag, value: Option<String>, place: 
     match flag.act {
         Set(act) => act(flags),
         Ask(question) => flags.question = Some(question(value.filter(|text| !text.is_empty()))),
-        Without(why) => findings.note(place, format!("--{name} changes nothing: {why}")),
+        Without(why) => findings.note(place, format!("--{name} has no effect: {why}")),
         Refuse(why) => findings.fault(place, FaultKind::Unsupported, format!("--{name} is not supported"), why),
         Read(act) => {
             let text = value.unwrap_or_default();

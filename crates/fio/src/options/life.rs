@@ -34,5 +34,5 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::new("exec_prerun", Text, "", Refused(COMMAND)),
     Spec::new("exec_postrun", Text, "", Refused(COMMAND)),
     Spec::new("profile", Text, "", Refused("fio's built-in profiles are not jobs; see plimsoll's own suites")),
-    Spec::new("stats", Bool, "1", Refused("what runs is always counted")),
+    Spec::new("stats", Bool, "1", Refused("statistics are always collected")),
 ];

@@ -6,7 +6,7 @@ use super::Spec;
 
 const MAX: i64 = u32::MAX as i64;
 const PLACE: &str = "the header of a block stands at its beginning";
-const STATE: &str = "a block says itself which of all writes to its place it is";
+const STATE: &str = "blocks contain the number of their write";
 const TRIM: &str = "written blocks are not trimmed before they are verified; write rw=trimwrite";
 
 /// fio's checksums, including `meta` and `null`.
@@ -46,7 +46,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "0",
         Accepted("the first block that is wrong ends the job, unless continue_on_error says otherwise"),
     ),
-    Spec::new("verify_dump", Bool, "0", Accepted("a wrong block is told with its place and with what is wrong in it")),
+    Spec::new("verify_dump", Bool, "0", Accepted("mismatches are reported with offset and kind")),
     Spec::new("verify_async", Integer(0, MAX), "0", Accepted("blocks are verified where they are read")),
     Spec::new("verify_async_cpus", Text, "", Accepted("blocks are verified where they are read")),
     Spec::new("verify_backlog", Integer(0, MAX), "", Accepted("all blocks are verified after each round of writes")),

@@ -148,5 +148,5 @@ fn conflicting_options_are_refused() {
     let faults = line("--readonly --name=a --rw=write --size=1m").expect_err("it writes");
     assert_eq!(words(&faults), ["argument 2: the job a writes (rw=write), and --readonly was given"]);
     let faults = line("--warnings-fatal --name=a --thread").expect_err("it is worth a word");
-    assert!(words(&faults)[0].starts_with("argument 3: thread changes nothing"));
+    assert!(words(&faults)[0].starts_with("argument 3: thread has no effect"));
 }

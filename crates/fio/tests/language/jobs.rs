@@ -219,7 +219,7 @@ fn omissions_are_noted() {
     let notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(notes.len(), 4, "{notes:#?}");
     assert!(notes[0].starts_with("jobs/test.fio:3: numa_cpu_nodes=0 is not supported: left out"));
-    assert!(notes[3].starts_with("jobs/test.fio:6: thread changes nothing: "));
+    assert!(notes[3].starts_with("jobs/test.fio:6: thread has no effect: "));
     assert!(read.jobs[0].files.direct);
     let read = file("[a]\nbs=4KiB\nfilename=/tmp/a;b\niodepth=8\ntime_based\nlockfile=none\nmem=malloc\n")
         .expect("it is read");

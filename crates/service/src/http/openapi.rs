@@ -50,7 +50,7 @@ pub fn document() -> Vec<u8> {
                         left",
                     "content": { "application/json": { "schema": refused } },
                 },
-                "Stranger": { "description": "Over TCP: no token, or another one. Nothing is told" },
+                "Stranger": { "description": "Over TCP: missing or wrong token" },
             },
         },
     });

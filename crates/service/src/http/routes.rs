@@ -113,7 +113,7 @@ pub(super) fn table() -> Vec<Route> {
         read(VOLUMES, "listVolumes", "All volumes and snapshots, by name", |s: &Service, _| s.list()),
         write(Verb::Post, VOLUMES, "createVolume", "Make a volume", |s, _, b: &Create| s.create(b)).created(),
         read(VOLUME, "getVolume", "One volume", Service::volume),
-        remove(VOLUME, "deleteVolume", "End a volume that nobody uses", Service::delete),
+        remove(VOLUME, "deleteVolume", "Delete an unused volume", Service::delete),
         stats(),
     ];
     table.extend(changes());
@@ -133,7 +133,7 @@ fn stats() -> Route {
     };
     let summary = "Counts, and how faithful the last seconds were";
     let route = Route::new(Verb::Get, "/v1/volumes/{name}/stats", "getStats", summary, content, act);
-    Route { number: Some(("periods", "Seconds that are told of at most; all that are kept without it")), ..route }
+    Route { number: Some(("periods", "Maximum number of seconds; default: all that are kept")), ..route }
 }
 
 /// Routes that change a volume.
@@ -160,7 +160,7 @@ fn changes() -> [Route; 5] {
             post,
             "/v1/volumes/{name}/clone",
             "createClone",
-            "Make a volume of its own with the present content of this one",
+            "Create a clone: a writable volume with the present content",
             |s: &Service, n: &str, b: &Fork| s.clone_volume(n, b),
         )
         .created(),
@@ -168,7 +168,7 @@ fn changes() -> [Route; 5] {
             post,
             "/v1/volumes/{name}/restore",
             "restoreVolume",
-            "Give a volume the content of another one",
+            "Replace the content with that of another volume",
             |s: &Service, n: &str, b: &Restore| s.restore(n, b),
         ),
     ]
@@ -204,14 +204,14 @@ fn lifecycle() -> [Route; 9] {
             delete,
             ATTACHMENT,
             "clearAttachment",
-            "It is no file and no block device of this host any more",
+            "Detach the volume from this host",
             Service::detach,
         ),
         write(
             put,
             RECORDING,
             "setRecording",
-            "Record what it is asked as a trace, in a new file",
+            "Record its requests as a trace, in a new file",
             |s: &Service, n: &str, b: &Recording| s.record(n, b),
         ),
         answer(delete, RECORDING, "clearRecording", "End the recording", Service::stop_recording),
@@ -228,11 +228,11 @@ fn service_routes() -> [Route; 8] {
             Verb::Post,
             GROUPS,
             "createGroup",
-            "Make a group: an instance whose limits its volumes share",
+            "Create a group: an instance whose limits its volumes share",
             |s: &Service, _: &str, b: &Group| s.create_group(b),
         )
         .created(),
-        remove("/v1/groups/{name}", "deleteGroup", "End a group without volumes", Service::delete_group),
+        remove("/v1/groups/{name}", "deleteGroup", "Delete a group without volumes", Service::delete_group),
         read("/v1/service", "getService", "What serves", |s: &Service, _: &str| -> Result<About, Refusal> {
             s.about()
         }),
@@ -243,7 +243,7 @@ fn service_routes() -> [Route; 8] {
             "Compare data with their checksums",
             |s: &Service, _: &str, b: &Scrub| s.begin_scrub(b),
         ),
-        read(SCRUB, "getScrub", "The present scrub, or the last one", |s: &Service, _: &str| s.scrub_state()),
+        read(SCRUB, "getScrub", "The present or the last scrub", |s: &Service, _: &str| s.scrub_state()),
         Route::new(
             Verb::Get,
             "/metrics",
@@ -286,7 +286,7 @@ where
     let act = move |service: &Service, input: &RouteInput| {
         let body = serde_json::from_slice(&input.body).map_err(|error| Refusal {
             kind: Kind::Bad,
-            message: format!("the body is not what {path} takes: {error}; GET /openapi.json says what it takes"),
+            message: format!("invalid body for {path}: {error}; see GET /openapi.json"),
         })?;
         act(service, &input.name, &body).map(|it| json(&it))
     };
@@ -334,7 +334,7 @@ impl Route {
     /// Reads the body, and runs the action on a blocking thread.
     async fn respond(self, service: Service, name: String, request: Request) -> Response {
         let Ok(number) = self.number_in(request.uri().query()) else {
-            return refused(StatusCode::BAD_REQUEST, "what stands behind ? is no number: GET /openapi.json");
+            return refused(StatusCode::BAD_REQUEST, "the query parameter is not a number: see GET /openapi.json");
         };
         let body = request.into_body();
         if body.size_hint().lower() > BODY_MAX as u64 {
@@ -357,7 +357,7 @@ impl Route {
             Ok(Ok(_)) if media.is_empty() => status.into_response(),
             Ok(Ok(bytes)) => (status, [(CONTENT_TYPE, media)], bytes).into_response(),
             Ok(Err(refusal)) => refused(status_of(refusal.kind), &refusal.message),
-            Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the service failed at this: see what it printed"),
+            Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the service failed: see its output"),
         }
     }
 }
@@ -397,7 +397,7 @@ pub(super) fn router(service: &Service) -> Router {
                 let Ok(parameters) = parameters else {
                     return refused(
                         StatusCode::BAD_REQUEST,
-                        "a name is UTF-8, with %XX for what is no letter or digit",
+                        "names are UTF-8, percent-encoded except for letters and digits",
                     );
                 };
                 let name = parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();

@@ -29,7 +29,7 @@ fn volume_is_created_read_changed_and_deleted() {
     let stats = serving.ask("GET", "/v1/volumes/data/stats", "");
     assert!(stats.status == 200 && stats.body.contains("\"in_flight\":0"), "{stats:?}");
     assert!(serving.ask("GET", "/v1/volumes/data/stats?periods=0", "").body.contains("\"periods\":[]"));
-    check(&serving.ask("GET", "/v1/volumes/data/stats?periods=x", ""), 400, "no number");
+    check(&serving.ask("GET", "/v1/volumes/data/stats?periods=x", ""), 400, "not a number");
     assert_eq!(serving.ask("PUT", "/v1/volumes/data/faults", r#"{"seed":1,"errors_ppm":5}"#).status, 200);
     assert!(serving.ask("GET", "/v1/volumes/d%61ta", "").body.contains("\"errors_ppm\":5"));
     assert_eq!(serving.ask("DELETE", "/v1/volumes/data/faults", "").status, 200);
@@ -46,8 +46,8 @@ fn invalid_request_is_refused_with_status() {
     let serving = Serving::start();
     assert_eq!(serving.ask("POST", "/v1/volumes", VOLUME).status, 201);
     check(&serving.ask("POST", "/v1/volumes", VOLUME), 409, "data");
-    check(&serving.ask("POST", "/v1/volumes", "{"), 400, "the body is not what /v1/volumes takes");
-    check(&serving.ask("POST", "/v1/volumes", ""), 400, "the body is not what");
+    check(&serving.ask("POST", "/v1/volumes", "{"), 400, "invalid body for /v1/volumes");
+    check(&serving.ask("POST", "/v1/volumes", ""), 400, "invalid body");
     check(&serving.ask("POST", "/v1/volumes/data/resize", r#"{"size_bytes":1,"x":2}"#), 400, "unknown field `x`");
     check(&serving.ask("POST", "/v1/volumes/data/resize", r#"{"size_bytes":1}"#), 400, "");
     check(&serving.ask("GET", "/v1/volumes/dada", ""), 404, "data");

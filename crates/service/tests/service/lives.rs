@@ -118,7 +118,7 @@ fn product_removed_from_catalogue_keeps_its_model() {
     let poor = Home::open(poorer);
     let volume = poor.service.volume("data").unwrap();
     assert_eq!((volume.model, volume.level), (model, None));
-    assert!(volume.doubts[0].contains("as it did before"), "{:?}", volume.doubts);
+    assert!(volume.doubts[0].contains("stored model"), "{:?}", volume.doubts);
     assert_eq!(poor.client("data").read(0, 512), [3; 512]);
 }
 

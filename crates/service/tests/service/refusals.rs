@@ -50,7 +50,7 @@ fn unavailable_configuration_is_refused() {
     check(refused("aws/gp4", None), Kind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
     check(refused("./mine.toml:1TiB", None), Kind::Bad, &["start the service with --products FOLDER"]);
     check(refused("floppydisk", None), Kind::Bad, &["plimsoll catalogue lists all"]);
-    check(refused("link(1ms)", None), Kind::Bad, &["stages say nothing of a size"]);
+    check(refused("link(1ms)", None), Kind::Bad, &["stages have no size"]);
     check(refused("link(1ms)", Some(0)), Kind::Bad, &["has 1 byte to", "not 0 B"]);
     check(refused("oci:50GB@10vpu", Some(51 << 30)), Kind::Bad, &["holds 50", "not 51"]);
     check(refused("oci/VM.Standard.E4.Flex:16ocpu", None), Kind::Bad, &["is a machine", "make a group"]);

@@ -106,7 +106,7 @@ impl Ground for Database {
 
     fn begin_measuring(&mut self) -> Result<(), Fault> {
         let Some(below) = self.below.as_mut().filter(|below| below.is_fast()) else { return Ok(()) };
-        self.target.checkpoint().map_err(|failure| sessions::fault("writing what was loaded", failure))?;
+        self.target.checkpoint().map_err(|failure| sessions::fault("flushing the loaded data", failure))?;
         let failed = |why: String| Fault {
             attempt: "preparing the storage for the measurement".into(),
             source: std::io::Error::other(why),
@@ -123,7 +123,7 @@ impl Ground for Database {
             Finding::NotDurable { setting: settings.join(", ") }
         });
         let unobserved =
-            self.observe_error.clone().map(|why| Finding::Unobserved { what: "what the database counts".into(), why });
+            self.observe_error.clone().map(|why| Finding::Unobserved { what: "counters of the database".into(), why });
         let below = self.below.iter().flat_map(|below| below.findings());
         loose.into_iter().chain(unobserved).chain(below).collect()
     }

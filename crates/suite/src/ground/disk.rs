@@ -205,7 +205,7 @@ impl Ground for Disk {
 
     fn files(&mut self, step: &FilesStep, observe: Observe<'_>) -> Result<StepResult, Fault> {
         let DiskPlace::Directory(directory) = &self.place else {
-            return Ok(StepResult::Skipped("there are no files here, only blocks"));
+            return Ok(StepResult::Skipped("not supported: blocks without files"));
         };
         let tree = match self.tree.take() {
             Some(tree) => tree,

@@ -105,7 +105,7 @@ impl Model {
                 continue;
             }
             if !worker.conduct.after.is_empty() {
-                let source = std::io::Error::other("a worker that waits for another one is for real time only");
+                let source = std::io::Error::other("workers that wait for others are not supported in virtual time");
                 return Err(at_once(Fault { attempt: format!("placing worker {index}"), source }));
             }
             let number = u8::try_from(index).map_err(|_| at_once(misfit(index)))?;

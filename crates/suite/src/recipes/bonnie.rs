@@ -339,7 +339,7 @@ fn step_of(options: &BonnieOptions, size: Bytes, column: Column) -> Step {
     match column {
         Column::PutChar => {
             let worker = byte_by_byte(options, size, Work::Writes);
-            anew(Step::io("Per-char write", vec![worker])).measuring("what a system call that writes one byte takes")
+            anew(Step::io("Per-char write", vec![worker])).measuring("time of a system call that writes a single byte")
         }
         Column::PutBlock => {
             let worker = block_by_block(options, size, Work::Writes);
@@ -352,9 +352,9 @@ fn step_of(options: &BonnieOptions, size: Bytes, column: Column) -> Step {
             )
         }
         Column::GetChar => Step::io("Per-char read", vec![byte_by_byte(options, size, Work::Reads)])
-            .measuring("what a system call that reads one byte takes"),
+            .measuring("time of a system call that reads a single byte"),
         Column::GetBlock => Step::io("Block read", vec![block_by_block(options, size, Work::Reads)])
-            .measuring("reading in order, with the kernel reading ahead, what memory does not hold yet"),
+            .measuring("sequential reads with read-ahead of the kernel, of data that are not cached"),
         Column::Seeks => Step::io("Seeks", seekers(options, size))
             .measuring("reads of a chunk at random places per second, several at once, each tenth written back"),
         Column::Files(work, ordered) => files(options, work, ordered),
@@ -420,7 +420,7 @@ fn files(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
         seed: options.seed,
     };
     Step::new(format!("{verb} files, {order}"), StepWork::Files(files))
-        .measuring("what the filesystem does for a file, until all of it is durable")
+        .measuring("operations of the filesystem per file, until all are durable")
 }
 
 /// Placeholders for missing figures.

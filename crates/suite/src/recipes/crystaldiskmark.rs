@@ -510,16 +510,16 @@ const fn measures(version: Version, direction: Direction, test: &Test) -> &'stat
             "Reads past the page cache, one after the other: read-ahead and cache of the device help as much as they can."
         }
         (_, Direction::Reads, false) => {
-            "Reads past the page cache within one small file: what the device's own cache holds of it is answered from there."
+            "Reads past the page cache within a small file, partly served by the device's cache."
         }
         (Version::Three, Direction::Writes, _) => {
             "Writes past the page cache with one flush at the end inside the time: how fast they become durable in bulk."
         }
         (Version::Eight, Direction::Writes, _) => {
-            "Writes past the page cache that nothing flushes: how fast the device accepts them, not when they are durable."
+            "Writes past the page cache that nothing flushes: the rate at which the device accepts them, without durability."
         }
         (_, Direction::Mix(_), _) => {
-            "Reads and writes of one file at the same time, past the page cache; nothing is flushed."
+            "Reads and writes of one file at the same time, past the page cache, without flushes."
         }
     }
 }
@@ -633,7 +633,7 @@ fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) 
     verdicts.push(format!("{what}. MB is 1,000,000 bytes, and operations a second are the score over the block."));
     let flush = match options.version {
         Version::Three => "one flush after each run of writes is inside its time, so a short run pays more for it",
-        Version::Eight => "nothing is flushed: scores of writes say what the device accepts, not what is durable",
+        Version::Eight => "nothing is flushed: scores of writes are rates of acceptance, not of durable writes",
     };
     if cells.iter().any(|cell| cell.line.direction != Direction::Reads) {
         verdicts.push(format!("Of version {}: {flush}.", if options.version == Version::Three { 3 } else { 8 }));
@@ -666,7 +666,7 @@ fn of_runs(cells: &[Cell]) -> Option<String> {
     let most = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
     let runs = most.runs.len();
     if runs == 1 {
-        return Some("Each test was run once: what another run would show is not known.".into());
+        return Some("Each test was run once: the variation between runs is unknown.".into());
     }
     let percent = (above(most) * 1000.0).round() / 10.0;
     if percent <= 0.0 {

@@ -134,7 +134,7 @@ impl Dd {
     pub fn new(options: DdOptions, facts: &Facts) -> Result<Self, String> {
         let DdOptions { block, count, kinds, .. } = &options;
         if block.get() == 0 || *count == 0 || kinds.is_empty() {
-            return Err("dd copies nothing: give a block size and a count of at least 1".into());
+            return Err("nothing to copy: give a block size and a count of at least 1".into());
         }
         if block.get() > CALL_MAX {
             return Err(format!("one call moves at most {CALL_MAX} bytes: give a block size of 1GiB or less"));
@@ -252,7 +252,7 @@ impl Dd {
         }
         if !facts.has_cache() {
             return Some(
-                "there is no page cache here, so the buffered copy is storage alone: on a host it prints more, by what \
+                "no page cache on this ground, so the buffered copy is storage alone: on a host it prints more, by what \
                  its memory takes before dd ends"
                     .into(),
             );
@@ -291,7 +291,7 @@ impl Dd {
                 zeroes / random
             )),
             (Some(_), Some(_)) => Some(
-                "zeroes were not written faster than random data in every round: nothing says that they are not stored"
+                "zeroes were not written faster than random data in every round: there is no evidence that they are not stored"
                     .into(),
             ),
             _ if zeroes_are_written && facts.has_cache() => {
@@ -443,13 +443,13 @@ const fn measures(kind: DdKind, has_cache: bool) -> &'static str {
         }
         DdKind::Buffered => "How fast memory takes the data, slowed down when the kernel allows no more dirty pages",
         DdKind::Fdatasync | DdKind::Fsync => {
-            "The storage's sequential write, with what is left in memory flushed at the end"
+            "Sequential write of the storage, including a flush at the end"
         }
-        DdKind::Direct => "The storage's write of one block at a time, past the page cache, not made durable",
-        DdKind::Dsync | DdKind::Sync => "Commits: each block is durable before the next one is asked for",
-        DdKind::Read => "Memory for what the page cache holds, storage with read-ahead for the rest",
+        DdKind::Direct => "Single-block writes of the storage, past the page cache, not durable",
+        DdKind::Dsync | DdKind::Sync => "Commits: each block is durable before the next is written",
+        DdKind::Read => "Memory for cached data, storage with read-ahead for the rest",
         DdKind::ReadNocache => "The storage's sequential read with the kernel's read-ahead",
-        DdKind::ReadDirect => "The storage's read of one block at a time, without read-ahead",
+        DdKind::ReadDirect => "Single-block reads of the storage, without read-ahead",
     }
 }
 
@@ -463,8 +463,8 @@ fn flush(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
     let access = Access { contents: contents(options.data), ..Access::buffered() };
     let mut worker = Worker::new(job, 0, length, access);
     worker.parts[0].start = total.get() - u64::from(size);
-    Step::io("Flush of what the copy left", vec![worker])
-        .measuring("What the buffered copy still owed to the storage when it ended")
+    Step::io("Flush of the copy's dirty data", vec![worker])
+        .measuring("Data not yet written to the storage at the end of the buffered copy")
 }
 
 /// A durable write of `size` bytes of a kind in blocks of 1 MiB; `None` if the size is too small for a comparison.

@@ -7,7 +7,7 @@ use crate::sql::SessionsResult;
 
 /// The observed limit, with its evidence in parentheses.
 pub(super) fn bound(seen: &SessionsResult) -> String {
-    let limit = seen.limit.as_deref().unwrap_or("nothing that could be seen was full");
+    let limit = seen.limit.as_deref().unwrap_or("no saturated resource was observed");
     let evidence = evidence(seen);
     if evidence.is_empty() { limit.into() } else { format!("{limit} ({})", evidence.join(", ")) }
 }
@@ -36,7 +36,7 @@ fn share(part: Span, whole: Span) -> Option<f64> {
 
 const fn doing(spent: Spent) -> &'static str {
     match spent {
-        Spent::Processor => "on a processor or ready for one",
+        Spent::Processor => "on a processor or runnable",
         Spent::Reading => "reading blocks",
         Spent::Writing => "writing blocks",
         Spent::Committing => "waiting for the log",
@@ -71,6 +71,6 @@ mod tests {
         let expected = "IOPS (sessions were reading blocks for 70 % of the time, the host's processors were busy for 20 %, vda for \
                         97 %, IOPS held 90 % of the volume's answers)";
         assert_eq!(bound(&seen), expected);
-        assert_eq!(bound(&SessionsResult::default()), "nothing that could be seen was full");
+        assert_eq!(bound(&SessionsResult::default()), "no saturated resource was observed");
     }
 }

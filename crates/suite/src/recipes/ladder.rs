@@ -191,7 +191,7 @@ impl Ladder {
     /// without a built-in table.
     pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, ref about)) = facts.database else {
-            return Err(format!("{}: there is no database here", facts.subject.name));
+            return Err(format!("{}: this is not a database", facts.subject.name));
         };
         check(&options)?;
         let mut before: Vec<Step> = Vec::new();

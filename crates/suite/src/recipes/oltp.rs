@@ -30,8 +30,8 @@ use crate::step::{FileSpec, Step, Work};
 use ledger::Ledger;
 
 /// Names of the steps whose rows the recipe reads.
-const LOADED: &str = "Count what was loaded";
-const CHECKED: &str = "Check what is there";
+const LOADED: &str = "Count the loaded rows";
+const CHECKED: &str = "Check consistency";
 /// Sessions that fill tables, if the system allows concurrent writers.
 const FILLERS: u32 = 4;
 
@@ -206,7 +206,7 @@ impl Oltp {
     /// A one-line message with the remedy: no database, an unsupported system, an invalid scale or invalid loads.
     pub fn new(options: OltpOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, _)) = facts.database else {
-            return Err(format!("{}: there is no database here", facts.subject.name));
+            return Err(format!("{}: this is not a database", facts.subject.name));
         };
         let sweep = Sweep::new(plan::plan(&options)?);
         let by = match system {
@@ -431,7 +431,7 @@ impl Recipe for Oltp {
         let listing = |title: &str, text| Listing { title: title.into(), text };
         vec![
             listing(
-                "As pgbench says it, of the most transactions a second",
+                "pgbench's summary of the highest throughput",
                 print::summary(&self.options, self.by, best),
             ),
             listing("All loads", print::loads(&measured)),

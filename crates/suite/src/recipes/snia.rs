@@ -98,7 +98,7 @@ impl SniaOptions {
             return Err(format!("{name}: it would be overwritten several times: name it with --destroy too"));
         }
         if self.tests.is_empty() {
-            return Err("there is no test to make: write --tests iops".into());
+            return Err("no tests are selected: write --tests iops".into());
         }
         if self.point.is_zero() || self.saturation_span.is_zero() {
             return Err("a load needs time: write --point 1min".into());

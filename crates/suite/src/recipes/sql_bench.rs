@@ -242,7 +242,7 @@ impl Recipe for SqlBench {
         settings([
             ("system", self.system.to_string()),
             ("tests", tests.join(", ")),
-            ("scale", format!("each section is asked {} times its full count", options.scale)),
+            ("scale", format!("each section executes {} times its full count", options.scale)),
             ("size", format!("tables have {} times their full size", options.size)),
             ("time limit", format!("{} for each section", options.time_limit)),
         ])
@@ -282,7 +282,7 @@ impl Recipe for SqlBench {
         let whole: Vec<Test> = Test::ALL.into_iter().filter(|test| self.is_whole(*test, done)).collect();
         vec![
             Listing {
-                title: "sql-bench beside an article".into(),
+                title: "sql-bench compared with an article".into(),
                 text: figures::beside(&figures, &whole, has_full_size),
             },
             Listing { title: "sql-bench tests".into(), text: figures::tests(&figures, has_full_size) },

@@ -449,7 +449,7 @@ const fn measures(test: Test) -> &'static str {
     match test {
         Test::Write => "writing new files, all threads at once, until the last of them is durable",
         Test::RandomWrite => "writing blocks at random places of files that exist, until all is durable",
-        Test::Read => "reading in order what was just written, out of memory as far as it holds it",
+        Test::Read => "sequential reads of data just written, from memory as far as cached",
         Test::RandomRead => "reading blocks at random places, each thread waiting for its own",
     }
 }
@@ -498,7 +498,7 @@ impl Tiobench {
                 format!("{compared} blocks were read and compared, and {wrong} were wrong. The first: {first}.")
             }
             None if compared == 0 => {
-                "Nothing was compared: nothing that was read keeps bytes, or nothing was read.".into()
+                "Nothing was compared: the target keeps no data, or nothing was read.".into()
             }
             None => format!("{compared} blocks were read and compared, and all were as they had been written."),
         })

@@ -175,7 +175,7 @@ impl Verify {
     fn read_back(&self) -> Step {
         Step::io("Read all back", self.sweep(Work::Reads))
             .together(|step| step.before = Before::Uncached)
-            .measuring("Sequential reads, each block compared with what was written last")
+            .measuring("Sequential reads, each block compared with its last written version")
     }
 
     /// Random overwrites with concurrent reads that are compared.
@@ -188,7 +188,7 @@ impl Verify {
         // Each pass visits different blocks.
         workers[0].job.seed = self.options.seed.wrapping_add(u64::from(pass) << 32);
         Step::io("Write over at random", workers)
-            .measuring("Random reads and writes at once, each read compared with what it may bring")
+            .measuring("Concurrent random reads and writes, each read compared with the valid versions")
     }
 }
 
@@ -238,7 +238,7 @@ impl Recipe for Verify {
     }
 
     fn follows(&self) -> String {
-        "blocks that say what they are, read back".into()
+        "self-describing blocks, read back".into()
     }
 
     fn settings(&self) -> Vec<(String, String)> {
@@ -305,7 +305,7 @@ impl Recipe for Verify {
                 format!("each of {compared} blocks that were read was as it had been written")
             }
             (0, 0) => format!("not all was read: {compared} blocks were compared, and each was as it had been written"),
-            (_, 0) => format!("of {compared} blocks that were read, {wrong} had not what was written to them"),
+            (_, 0) => format!("of {compared} blocks that were read, {wrong} had wrong data"),
             _ => format!("{wrong} blocks were not as they had been written, and {unreadable} operations failed"),
         }];
         match self.options.mode {

@@ -163,7 +163,7 @@ impl Recipe for Walfsync {
         let direct = if facts.has_cache() {
             "O_DIRECT supported on this platform for open_datasync and open_sync."
         } else {
-            "There is no page cache here: a synchronous write is a durable one."
+            "Without a page cache, synchronous writes are durable writes."
         };
         vec![
             Listing {
@@ -314,7 +314,7 @@ impl Method {
 
     const fn measures(self) -> &'static str {
         match self {
-            Self::Plain => "The page cache: nothing is made durable",
+            Self::Plain => "The page cache, without durability",
             Self::OpenDatasync | Self::OpenSync | Self::Dsync => "Durable writes, one after the other",
             Self::FsyncClose => {
                 "A write and its flush; then the file is opened and closed once, where pg_test_fsync does so twice"
@@ -368,13 +368,13 @@ impl Case {
             return Some("Linux has no such call");
         }
         if self.method.reopens() && !facts.has_cache() {
-            return Some("there are no files here that could be opened again");
+            return Some("not supported: no files to open again");
         }
         let off_grid = self.method.is_direct() && !u64::from(self.size).is_multiple_of(facts.grid);
         if off_grid {
             return Some("direct I/O needs larger blocks here");
         }
-        (self.method == Method::Plain && !facts.has_cache()).then_some("there is no page cache here")
+        (self.method == Method::Plain && !facts.has_cache()).then_some("no page cache on this ground")
     }
 
     /// Step of duration `span` in a file of `file` bytes.

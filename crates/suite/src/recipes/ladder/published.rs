@@ -4,7 +4,7 @@
 pub(super) const FOLLOWS: &str = "froop: striping disks of Windows Server on Microsoft Azure (gist, Japanese), ladder of a full scan of 13 September 2014";
 
 /// Title of the comparison.
-pub(super) const TITLE: &str = "Beside the article's full scan in Oracle on one disk of Azure, 2014";
+pub(super) const TITLE: &str = "Compared with the article's full scan in Oracle on an Azure disk, 2014";
 
 /// A row of the table.
 pub(super) struct Row {

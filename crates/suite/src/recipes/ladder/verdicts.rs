@@ -21,7 +21,7 @@ pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Ve
         None if rungs.len() > 1 => vec![no_station(&rungs[0], last)],
         None => Vec::new(),
     };
-    said.push(format!("What binds at {}: {}.", sessions(last.sessions), bound(last.seen)));
+    said.push(format!("Binding limit at {}: {}.", sessions(last.sessions), bound(last.seen)));
     said.extend(ended_early(ladder, last));
     said.extend(fetched(ladder, last));
     said.extend(fits_in_memory(ladder, facts));
@@ -116,7 +116,7 @@ fn rows(ladder: &Ladder, rungs: &[Rung<'_>]) -> String {
         return format!("All {all} executions brought the same rows.");
     }
     format!(
-        "Executions that brought other rows than the first: {}. A statement whose result does not change has found an error.",
+        "Executions with other rows than the first: {}. A statement whose result does not change has found an error.",
         differing.join(", ")
     )
 }

@@ -127,7 +127,7 @@ fn inconsistent_data_fail_the_suite() {
         let done = made(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
         let said = oltp.verdicts(&done, &facts(System::Postgres));
-        assert_eq!(said.iter().any(|said| said.starts_with("SOMETHING DOES NOT AGREE")), failed, "{said:?}");
+        assert_eq!(said.iter().any(|said| said.starts_with("INCONSISTENT DATA")), failed, "{said:?}");
     };
     check(&[7, 7, 7, 7, 0], false);
     check(&[7, 7, 6, 7, 0], true);

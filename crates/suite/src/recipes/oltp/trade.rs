@@ -176,7 +176,7 @@ pub(super) fn wrongs(warehouses: u64, row: &Row, before: &Before, ledger: &Ledge
         }
     };
     same("orders, and numbers that districts gave out", figure(0), figure(1));
-    same("lines of orders, and what the orders say that they have", figure(2), figure(3));
+    same("lines of orders, and the line counts of the orders", figure(2), figure(3));
     same("money of warehouses and of their districts, in hundredths", figure(4), figure(5));
     same("districts whose newest order is not the last number given out", figure(8), 0);
     let initial = (ORDERS * DISTRICTS * warehouses).cast_signed();

@@ -31,7 +31,7 @@ pub(super) fn verdicts(oltp: &Oltp, done: &[CompletedStep], facts: &Facts) -> Ve
         ));
         said.extend(judged.knee.as_ref().map(knee));
         said.extend(judged.load_line.as_ref().map(|line| format!("Load line: {}.", keeping(line, "transactions"))));
-        said.push(format!("What binds at the most: {}.", bound(best.seen)));
+        said.push(format!("Binding limit at the maximum: {}.", bound(best.seen)));
         said.extend(client(best, facts));
     }
     said.extend(agreement(oltp, done));
@@ -67,7 +67,7 @@ fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
     let all = host.whole().as_secs_f64();
     let share = (cpu.user + cpu.system).as_secs_f64() / all.max(1e-9);
     let caution = if share > MAX_CLIENT_SHARE {
-        ": caution, this is a part of what was measured; give the host more processors, or leave out --statements"
+        ": caution, this is a part of the measured load; give the host more processors, or leave out --statements"
     } else {
         ""
     };
@@ -80,13 +80,13 @@ fn agreement(oltp: &Oltp, done: &[CompletedStep]) -> Vec<String> {
         return vec![format!("The tables were not loaded as they have to be: {}.", loaded.join("; "))];
     }
     let what = match oltp.options.script {
-        Script::NewOrder => "numbers of orders, their lines, the money, and what was committed",
+        Script::NewOrder => "numbers of orders, their lines, the money, and the committed transactions",
         Script::SelectOnly => "balances and the empty history",
-        _ => "balances, the history, and what was committed",
+        _ => "balances, the history, and the committed transactions",
     };
     vec![match oltp.wrongs(done) {
-        None => format!("It was not checked whether {what} agree: it ended before."),
-        Some(wrongs) if wrongs.is_empty() => format!("All agrees: {what}."),
-        Some(wrongs) => format!("SOMETHING DOES NOT AGREE: {}.", wrongs.join("; ")),
+        None => format!("Consistency was not checked, because the run ended early: {what}."),
+        Some(wrongs) if wrongs.is_empty() => format!("Consistent: {what}."),
+        Some(wrongs) => format!("INCONSISTENT DATA: {}.", wrongs.join("; ")),
     }]
 }

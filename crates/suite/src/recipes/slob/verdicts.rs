@@ -23,7 +23,7 @@ pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
     let ratio = |&(_, rows, blocks): &(i64, f64, f64)| rows / blocks.max(1.0);
     let wrong = counted.iter().find(|one| !(ONE_ROW.0..=ONE_ROW.1).contains(&ratio(one)))?;
     Some(format!(
-        "Schema {} has {:.2} rows to a block, not one: a unit of work reads another number of blocks than it says.",
+        "Schema {} has {:.2} rows to a block, not one: a unit of work reads a different number of blocks than stated.",
         wrong.0,
         ratio(wrong)
     ))
@@ -51,7 +51,7 @@ pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>
             threads(best.spec.threads)
         ));
     }
-    said.extend(best.limit.as_ref().map(|limit| format!("{name}: what holds it there: {limit}{}.", device(best))));
+    said.extend(best.limit.as_ref().map(|limit| format!("{name}: binding limit: {limit}{}.", device(best))));
     if curve.points.len() < 2 {
         return said;
     }
@@ -147,7 +147,7 @@ pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAb
              its block is {}.",
             match layout.system {
                 plimsoll_database::System::Postgres => "room for its next versions, empty until the first update",
-                plimsoll_database::System::Mysql => "a second row of the same, which nobody asks for",
+                plimsoll_database::System::Mysql => "a second row of the same size, which is never read",
                 plimsoll_database::System::Sqlite => "too small for another",
                 plimsoll_database::System::Oracle => "empty, as in SLOB",
             }

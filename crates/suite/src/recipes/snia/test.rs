@@ -79,16 +79,16 @@ impl SniaTest {
     pub(super) const fn measures(self) -> &'static str {
         match self {
             Self::Iops => {
-                "Random operations past the page cache with a fixed number outstanding, nothing flushed: what a closed load reaches."
+                "Random operations past the page cache with a fixed number outstanding, without flushes: the throughput of a closed load."
             }
             Self::Throughput => {
-                "One stream of 1 MiB blocks past the page cache with many outstanding, nothing flushed."
+                "One stream of 1 MiB blocks past the page cache with many outstanding, without flushes."
             }
             Self::Latency => {
-                "Random operations past the page cache, one at a time, nothing flushed: a write is what the device's cache takes."
+                "Random operations past the page cache, at queue depth 1, without flushes: a write goes to the device's cache."
             }
             Self::WriteSaturation => {
-                "Random writes past the page cache for as long as it takes to see what remains of the first speed."
+                "Random writes past the page cache, until the sustained rate is visible."
             }
         }
     }

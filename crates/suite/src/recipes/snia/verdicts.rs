@@ -84,7 +84,7 @@ fn of_test(results: &Results) -> String {
 fn saturated(results: &Results) -> String {
     let seen: Vec<_> = results.rounds.iter().flatten().collect();
     let [first, .., last] = &seen[..] else {
-        return format!("{}: one round says nothing of what remains.", results.test);
+        return format!("{}: a single round does not show the sustained rate.", results.test);
     };
     let written: u64 = seen.iter().map(|seen| seen.written).sum();
     let half = &seen[seen.len() / 2..];

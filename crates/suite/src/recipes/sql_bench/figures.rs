@@ -78,7 +78,7 @@ fn run(at_once: u64, made: Option<&CompletedStep>) -> Outcome<'_> {
     });
     match seen {
         Some((step, seen)) => Outcome::Run(Run { requested: step.count * at_once, done: seen.done * at_once, seen }),
-        None => Outcome::Not("there was nothing to ask, because a section before it came to nothing"),
+        None => Outcome::Not("nothing to execute, because an earlier section was not completed"),
     }
 }
 
@@ -435,7 +435,7 @@ pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
     text.push_str(&row("TOTALS", &Sum::of(figures.iter().filter(|figure| figure.run().is_some()))));
     text.push_str("\n+ extrapolated, as the time of a section was over; ? wrong result\n");
     text.push_str(
-        "full counts: seconds that all operations of the benchmark would take, extrapolated from those asked\n",
+        "full counts: seconds that all operations of the benchmark would take, extrapolated from those executed\n",
     );
     text
 }
@@ -467,7 +467,7 @@ pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool
         text.push('\n');
     }
     text.push_str(
-        "\n~ extrapolated: sections were asked a share of their full counts; - not made, or not comparable\n",
+        "\n~ extrapolated: sections executed a share of their full counts; - not made, or not comparable\n",
     );
     text
 }

@@ -84,7 +84,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
             let id = scattered(index, rows.all());
             ask(dialect.insert_unless_taken("bench1", "id, id2", COLUMNS, &rows.row(id)))
         })
-        .noting("an insert of a key that is taken is asked to do nothing, where the original lets it fail"),
+        .noting("an insert of an existing key is ignored; in the original it fails"),
     ];
     sections.extend(queries::sections(plan, rows));
     sections.extend(changes::sections(plan, rows));

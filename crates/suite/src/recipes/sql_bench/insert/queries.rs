@@ -22,7 +22,7 @@ fn prepared(plan: &Plan, rows: Rows) -> Vec<Section> {
     let once: Arc<str> = "SELECT id, id2, id3, dummy1 FROM bench1 WHERE id = ?".into();
     let id = move |index| scattered(index, rows.all());
     let note = match dialect.0 {
-        System::Sqlite | System::Oracle => "asked as text, which is prepared each time here, too",
+        System::Sqlite | System::Oracle => "executed as text, which is prepared each time, too",
         _ => "prepared, run and forgotten in SQL: three statements or four, timed together",
     };
     vec![
