@@ -118,7 +118,7 @@ pub(crate) fn whole(text: &str, scale: Scale) -> Result<i128, Unreadable> {
     }
     let read = number.saturating_mul(scale.unit_cut(if is_hexadecimal { "" } else { unit }));
     let of = if matches!(scale, Scale::Time(_)) { " us" } else { "" };
-    Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is no unit there; {}", scale.forms())))
+    Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is not a unit there; {}", scale.forms())))
 }
 
 /// Splits a leading number from the rest.

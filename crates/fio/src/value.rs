@@ -220,7 +220,7 @@ fn processors(text: &str) -> Result<Vec<u32>, Unreadable> {
         let (low, high) = part.split_once('-').unwrap_or((part, part));
         match (low.parse::<u32>(), high.parse::<u32>()) {
             (Ok(low), Ok(high)) if low <= high && high < MAX => numbers.extend(low..=high),
-            _ => return wrong(format!("{part:?} is no processor; write numbers and ranges, such as 0,5,8-15")),
+            _ => return wrong(format!("{part:?} is not a processor; write numbers and ranges, such as 0,5,8-15")),
         }
     }
     numbers.sort_unstable();

@@ -38,7 +38,7 @@ pub enum Address {
 
 /// Text that is not an address of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no service: write the path of its control socket, or http://HOST:PORT")]
+#[error("{0:?} is not the address of a service: write the path of its control socket, or http://HOST:PORT")]
 pub struct NoAddress(String);
 
 impl FromStr for Address {

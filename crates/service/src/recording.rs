@@ -23,7 +23,7 @@ impl Service {
         }
         let path = Path::new(&recording.file);
         if !path.is_absolute() {
-            return Err(Refusal::bad(format!("{} is no absolute path: write it from / on", path.display())));
+            return Err(Refusal::bad(format!("{} is not an absolute path: begin it with /", path.display())));
         }
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
             Refusal::bad(format!("{}: {error}: name a new file where the service can write", path.display()))

@@ -58,7 +58,7 @@ impl Oracle {
                 Kind::Lost | Kind::Statement => Kind::Unreachable,
                 other => other,
             };
-            Failure::new(kind, format!("{address}: Oracle says: {}", error.to_string().replace('\n', " ")))
+            Failure::new(kind, format!("{address}: Oracle: {}", error.to_string().replace('\n', " ")))
         };
         let config = Config::default()
             .set_credentials(&place.user, &place.password)

@@ -275,7 +275,7 @@ pub(super) fn failure(error: &Error, sql: &str) -> Failure {
     };
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = line(sql).chars().take(120).collect();
-    Failure::new(kind, format!("Oracle says: {}, of {shown}{hint}", line(&error.to_string())))
+    Failure::new(kind, format!("Oracle: {}, in {shown}{hint}", line(&error.to_string())))
 }
 
 /// Kind of an error of the driver.

@@ -38,12 +38,12 @@ impl Place {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let port = given.port.or_else(|| variable("PGPORT"));
         let port = match port {
-            Some(text) => text.parse().map_err(|_| unfit(format!("{text} is no port")))?,
+            Some(text) => text.parse().map_err(|_| unfit(format!("{text} is not a port")))?,
             None => 5432,
         };
         let host = match given.host.or_else(|| variable("PGHOST")) {
             Some(host) if host.contains(',') => {
-                return Err(unfit(format!("{host} are several hosts: name the one that is to be measured")));
+                return Err(unfit(format!("{host} are several hosts: name the host to measure")));
             }
             Some(host) if host.starts_with(['/', '@']) => Host::Socket(host.into()),
             Some(host) => Host::Net(host),

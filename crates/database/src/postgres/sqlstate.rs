@@ -33,7 +33,7 @@ impl ServerError {
 
     /// Failure of a connected session.
     pub(super) fn failure(&self) -> Failure {
-        let mut line = format!("PostgreSQL says {} ({})", self.message, self.code);
+        let mut line = format!("PostgreSQL: {} ({})", self.message, self.code);
         let (kind, remedy) = meaning(&self.code);
         for more in [&self.detail, &self.hint].into_iter().flatten() {
             line.push_str(&format!("; {}", more.trim_end_matches('.')));
@@ -48,7 +48,7 @@ impl ServerError {
     pub(super) fn refusal(&self) -> Failure {
         let remedy = match self.code.as_str() {
             "57P03" => {
-                let line = format!("PostgreSQL says {}: wait until it has started", self.message);
+                let line = format!("PostgreSQL: {}: wait until it has started", self.message);
                 return Failure::new(Kind::Unreachable, line);
             }
             "28P01" => "set PGPASSWORD, or put the right password into the URL",
@@ -60,7 +60,7 @@ impl ServerError {
             "53300" => "raise max_connections, or ask for fewer sessions",
             _ => return self.failure(),
         };
-        Failure::new(Kind::Refused, format!("PostgreSQL says {}: {remedy}", self.message))
+        Failure::new(Kind::Refused, format!("PostgreSQL: {}: {remedy}", self.message))
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(failure.kind, Kind::Refused);
         assert_eq!(
             failure.message,
-            "PostgreSQL says password authentication failed for user \"a\": set PGPASSWORD, or put the right password into the URL"
+            "PostgreSQL: password authentication failed for user \"a\": set PGPASSWORD, or put the right password into the URL"
         );
         let said = ServerError::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
         assert!(said.message.contains("; Check free disk space: free space"), "{said}");

@@ -23,7 +23,7 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     };
-    Failure::new(kind, format!("SQLite says: {said}, of {}{hint}", shown(sql)))
+    Failure::new(kind, format!("SQLite: {said}, in {}{hint}", shown(sql)))
 }
 
 /// Failure to open a file.
@@ -32,7 +32,7 @@ pub(super) fn of_opening(error: &Error, file: &std::path::Path) -> Failure {
         Kind::Statement => Kind::Unreachable,
         other => other,
     };
-    Failure::new(kind, format!("{}: SQLite says: {error}", file.display()))
+    Failure::new(kind, format!("{}: SQLite: {error}", file.display()))
 }
 
 /// A statement shortened to a single line.

@@ -275,7 +275,7 @@ fn output_format(flags: &mut Flags, text: &str) -> Result<(), String> {
             "terse" | "minimal" => Format::Terse,
             "json" => Format::Json,
             "json+" => Format::JsonPlus,
-            other => return Err(format!("{other:?} is no form; write some of normal,terse,json,json+")),
+            other => return Err(format!("{other:?} is not a format; write some of normal,terse,json,json+")),
         };
         add(&mut formats, format);
     }

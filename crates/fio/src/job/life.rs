@@ -159,7 +159,7 @@ fn errors(settings: &Settings, findings: &mut Findings) -> ErrorList {
     };
     let all = [&list.reads, &list.writes, &list.verification];
     if let Some(other) = all.into_iter().flatten().find(|error| !is_error(error)) {
-        let what = format!("ignore_error={text}: {other:?} is no error");
+        let what = format!("ignore_error={text}: {other:?} is not an error");
         let remedy =
             "write names or numbers, with colons between them and commas between reads, writes and verification";
         findings.fault(settings.place("ignore_error"), FaultKind::Value, what, remedy);

@@ -109,8 +109,8 @@ impl Sum<'_> {
         }
         let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
-        let number: f64 = number.parse().map_err(|_| wrong(&format!("{text:?} is no number")))?;
-        let unit = self.scale.unit(unit).ok_or_else(|| wrong(&format!("{unit:?} is no unit")))?;
+        let number: f64 = number.parse().map_err(|_| wrong(&format!("{text:?} is not a number")))?;
+        let unit = self.scale.unit(unit).ok_or_else(|| wrong(&format!("{unit:?} is not a unit")))?;
         Ok(number * unit as f64)
     }
 }

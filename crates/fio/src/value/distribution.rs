@@ -71,7 +71,7 @@ pub(super) fn read(text: &str, base: Base) -> Result<Distribution, Unreadable> {
         },
         "zoned" => zones(after, |part| match part.parse::<u8>() {
             Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
-            _ => wrong(format!("{part:?} is no share of the file; write a whole number from 1 to 100")),
+            _ => wrong(format!("{part:?} is not a percentage of the file; write a whole number from 1 to 100")),
         }),
         "zoned_abs" => zones(after, |part| super::size(part, base).map(Extent::Bytes)),
         _ => wrong(
@@ -92,7 +92,7 @@ fn numbers(after: &str, default: f64) -> Result<(f64, Option<f64>), Unreadable> 
     }
     match finite(centre).filter(|centre| (0.0..=1.0).contains(centre)) {
         Some(centre) => Ok((number, Some(centre))),
-        None => wrong(format!("{centre:?} is no centre; write a number from 0 to 1")),
+        None => wrong(format!("{centre:?} is not a centre; write a number from 0 to 1")),
     }
 }
 
@@ -111,7 +111,7 @@ fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Res
         let (accesses, size) = part.split_once('/').unwrap_or((part, ""));
         let accesses = match accesses.parse::<u32>() {
             Ok(accesses) if accesses <= 100 => accesses,
-            _ => return wrong(format!("{accesses:?} is no share of the operations; write a number from 1 to 100")),
+            _ => return wrong(format!("{accesses:?} is not a percentage of the operations; write a number from 1 to 100")),
         };
         let extent = if size.is_empty() { None } else { Some(extent(size)?) };
         zones.push((accesses, extent));
@@ -174,7 +174,7 @@ mod tests {
         check("zipf:x", "without a number");
         check("pareto:1.2", "below 1");
         check("normal:101", "below 100");
-        check("normal:25:50", "no centre");
+        check("normal:25:50", "not a centre");
         check("zoned:60/10:30/20", "accesses are 90");
         check("zoned:50/60:50/60", "zones are 120 %");
         check("zoned:", "no list");

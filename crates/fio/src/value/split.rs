@@ -41,7 +41,7 @@ fn one(part: &str, base: Base) -> Result<(Bytes, Option<u32>), Unreadable> {
         "" | "0" => None,
         share => match share.parse::<u32>() {
             Ok(share) if share <= 100 => Some(share),
-            _ => return Err(Unreadable(format!("{share:?} is no share; write a whole number from 1 to 100"))),
+            _ => return Err(Unreadable(format!("{share:?} is not a percentage; write a whole number from 1 to 100"))),
         },
     };
     Ok((Bytes::new(size as u64), share))
@@ -73,8 +73,8 @@ mod tests {
         check("4k/10:8k/10", "4096/10 8192/90 ");
         check("4k/60:8k/60:16k", "4096/60 8192/40 ");
         check("4k/100", "4096/100 ");
-        check("4k/33.3:8k", "\"33.3\" is no share");
-        check("4k/101", "\"101\" is no share");
+        check("4k/33.3:8k", "\"33.3\" is not a percentage");
+        check("4k/101", "\"101\" is not a percentage");
         check("4q/50", "read by fio as 4");
         check("0/50", "below 1");
         check("", "no split");

@@ -21,14 +21,14 @@ fn all_faults_are_reported_with_lines() {
         "[global]\niodepht=4\nbs=4x\n[a]\nrw=raed\nsize=1.5g\nhostname=h\n[b]\ndirect=yes\n",
         &[
             "2: fio has no option iodepht",
-            "3: bs=4x: read by fio as 4, for \"x\" is no unit",
+            "3: bs=4x: read by fio as 4, for \"x\" is not a unit",
             "5: rw=raed: no word that it takes",
             "6: size=1.5g: read by fio as 1,",
             "7: hostname is an option of the engines net",
             "9: direct=yes: neither 0 nor 1",
         ],
     );
-    let faults = file("[a]\niodepht=4\n").expect_err("it is no option");
+    let faults = file("[a]\niodepht=4\n").expect_err("it is not an option");
     assert_eq!(faults[0].to_string(), "jobs/test.fio:2: fio has no option iodepht; did you mean iodepth?");
     assert_eq!(faults[0].kind, FaultKind::Unknown);
 }
@@ -49,7 +49,7 @@ fn invalid_values_are_refused() {
         ("rw=READ", "no word that it takes"),
         ("rw=randread:x", "no number behind the colon"),
         ("bsrange=4k", "no range"),
-        ("bssplit=4k/x", "\"x\" is no share"),
+        ("bssplit=4k/x", "\"x\" is not a percentage"),
         ("runtime=10min", "read by fio as 10 us"),
         ("runtime=10sec", "read by fio as 10 us"),
         ("runtime=1:30", "read by fio as 1 us"),
@@ -66,7 +66,7 @@ fn invalid_values_are_refused() {
         ("verify=foo", "no word"),
         ("kb_base=1001", "no word"),
         ("buffer_pattern=abc", "no pattern"),
-        ("cpus_allowed=x", "is no processor"),
+        ("cpus_allowed=x", "is not a processor"),
         ("cpus_allowed=2,4", "no processor 4 here"),
         ("cpus_allowed=0-5", "no processor 4 here"),
         ("cpumask=17", "no processor 4 here"),
@@ -74,7 +74,7 @@ fn invalid_values_are_refused() {
         ("steadystate=iops", "no limit"),
         ("numjobs=0", "no job at all"),
         ("ioengine=libiao", "fio has no such engine"),
-        ("ignore_error=FOO", "is no error"),
+        ("ignore_error=FOO", "is not an error"),
         ("filesize=0", "zero"),
         ("file_service_type=random:x", "no number behind the colon"),
         ("file_service_type=pareto:2", "not above 0 and below 1"),

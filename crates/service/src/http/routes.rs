@@ -111,8 +111,8 @@ const RECORDING: &str = "/v1/volumes/{name}/recording";
 pub(super) fn table() -> Vec<Route> {
     let mut table = vec![
         read(VOLUMES, "listVolumes", "All volumes and snapshots, by name", |s: &Service, _| s.list()),
-        write(Verb::Post, VOLUMES, "createVolume", "Make a volume", |s, _, b: &Create| s.create(b)).created(),
-        read(VOLUME, "getVolume", "One volume", Service::volume),
+        write(Verb::Post, VOLUMES, "createVolume", "Create a volume", |s, _, b: &Create| s.create(b)).created(),
+        read(VOLUME, "getVolume", "A volume by name", Service::volume),
         remove(VOLUME, "deleteVolume", "Delete an unused volume", Service::delete),
         stats(),
     ];
@@ -131,7 +131,7 @@ fn stats() -> Route {
         stats.periods.drain(..stats.periods.len().saturating_sub(most));
         Ok(json(&stats))
     };
-    let summary = "Counts, and how faithful the last seconds were";
+    let summary = "Counters, and the fidelity of recent seconds";
     let route = Route::new(Verb::Get, "/v1/volumes/{name}/stats", "getStats", summary, content, act);
     Route { number: Some(("periods", "Maximum number of seconds; default: all that are kept")), ..route }
 }
@@ -144,15 +144,15 @@ fn changes() -> [Route; 5] {
             post,
             "/v1/volumes/{name}/level",
             "changeLevel",
-            "Another level or product, online where the real product can do it so",
+            "Change level or product, online if the real product can do so",
             |s: &Service, n: &str, b: &Level| s.level(n, b),
         ),
-        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "A larger volume", |s, n, b: &Resize| s.resize(n, *b)),
+        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "Enlarge a volume", |s, n, b: &Resize| s.resize(n, *b)),
         write(
             post,
             "/v1/volumes/{name}/snapshot",
             "createSnapshot",
-            "Keep the present content as a volume that cannot be written",
+            "Create a snapshot: a read-only volume with the present content",
             |s: &Service, n: &str, b: &Fork| s.snapshot(n, b),
         )
         .created(),
@@ -178,26 +178,26 @@ fn changes() -> [Route; 5] {
 fn lifecycle() -> [Route; 9] {
     let (put, delete) = (Verb::Put, Verb::Delete);
     [
-        write(put, FAULTS, "setFaults", "What its requests suffer from now on", |s: &Service, n: &str, b: &Faults| {
+        write(put, FAULTS, "setFaults", "Inject faults into its requests", |s: &Service, n: &str, b: &Faults| {
             s.set_faults(n, b)
         }),
-        answer(delete, FAULTS, "clearFaults", "Its requests suffer nothing any more", Service::clear_faults),
-        write(put, AUTOTUNE, "setAutotune", "Let its level change by itself", |s: &Service, n: &str, b: &Autotune| {
+        answer(delete, FAULTS, "clearFaults", "Clear the injected faults", Service::clear_faults),
+        write(put, AUTOTUNE, "setAutotune", "Enable automatic level changes", |s: &Service, n: &str, b: &Autotune| {
             s.set_autotune(n, b)
         }),
-        answer(delete, AUTOTUNE, "clearAutotune", "Its level stays as it is", Service::clear_autotune),
+        answer(delete, AUTOTUNE, "clearAutotune", "Disable automatic level changes", Service::clear_autotune),
         answer(
             Verb::Post,
             ATTACHMENT,
             "mountVolume",
-            "Show it as a file of the service's host, over FUSE: a loop device makes a block device of that",
+            "Expose it as a file of the service's host, over FUSE, for use through a loop device",
             Service::mount,
         ),
         write(
             put,
             ATTACHMENT,
             "setAttachment",
-            "Remember where it is a block device of this host",
+            "Record its block device on this host",
             |s: &Service, n: &str, b: &Attachment| s.attach(n, b),
         ),
         answer(
@@ -233,7 +233,7 @@ fn service_routes() -> [Route; 8] {
         )
         .created(),
         remove("/v1/groups/{name}", "deleteGroup", "Delete a group without volumes", Service::delete_group),
-        read("/v1/service", "getService", "What serves", |s: &Service, _: &str| -> Result<About, Refusal> {
+        read("/v1/service", "getService", "Version, options and usage of the service", |s: &Service, _: &str| -> Result<About, Refusal> {
             s.about()
         }),
         write(
@@ -248,7 +248,7 @@ fn service_routes() -> [Route; 8] {
             Verb::Get,
             "/metrics",
             "getMetrics",
-            "All counts, as Prometheus reads them",
+            "All counters, in Prometheus format",
             Content::Text(metrics::TYPE),
             metrics,
         ),

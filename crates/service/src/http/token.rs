@@ -29,7 +29,7 @@ pub enum TokenError {
         source: io::Error,
     },
     /// Other users can read the file.
-    #[error("{} can be read by others, so it is no secret: chmod 600 it", .0.display())]
+    #[error("{} can be read by others, so it is not secret: chmod 600 it", .0.display())]
     Open(PathBuf),
     /// The file does not contain a token.
     #[error(

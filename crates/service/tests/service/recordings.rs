@@ -79,7 +79,7 @@ fn invalid_recording_is_refused() {
     refused("data", "nowhere/trace", Kind::Bad, "name a new file");
     refused("date", "trace", Kind::NotFound, "data");
     let relative = home.service.record("data", &api::Recording { file: "trace".into() }).unwrap_err();
-    assert!(relative.message.contains("no absolute path"), "{relative}");
+    assert!(relative.message.contains("not an absolute path"), "{relative}");
     assert_eq!(home.service.stop_recording("data").unwrap_err().kind, Kind::Conflict);
     home.record("data", "trace").unwrap();
     refused("data", "other", Kind::Conflict, "volume record data --stop");

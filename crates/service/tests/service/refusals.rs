@@ -33,9 +33,9 @@ fn invalid_names_are_refused() {
     check(home.service.stats("x\n"), Kind::NotFound, &["\"x\\n\""]);
     check(create(&home, "database", "link(1ms)", Some(1 << 20)), Kind::Conflict, &["a volume database already"]);
     for name in ["", "-data", "a/b", "a b", "..", "ä", &"x".repeat(65)] {
-        check(create(&home, name, "link(1ms)", Some(1 << 20)), Kind::Bad, &["is no name: write 1 to 64"]);
+        check(create(&home, name, "link(1ms)", Some(1 << 20)), Kind::Bad, &["is not a valid name: write 1 to 64"]);
     }
-    assert_eq!(home.create("flash", "generic/nvme-tlc").level, None, "spare blocks are no level");
+    assert_eq!(home.create("flash", "generic/nvme-tlc").level, None, "spare blocks are not a level");
     create(&home, &"x".repeat(64), "link(1ms)", Some(1 << 20)).unwrap();
     let group = api::Group { name: "vm".into(), like: "limit(3)".into() };
     home.service.create_group(&group).unwrap();
@@ -57,7 +57,7 @@ fn unavailable_configuration_is_refused() {
     check(refused("limit()", Some(1 << 20)), Kind::Bad, &["limit"]);
     check(refused(&"x".repeat(5_000), None), Kind::Bad, &["at most 4096 bytes"]);
     let group = |like: &str| home.service.create_group(&api::Group { name: "vm".into(), like: like.into() });
-    check(group("gp3:50GiB"), Kind::Bad, &["is no machine"]);
+    check(group("gp3:50GiB"), Kind::Bad, &["is not a machine"]);
     let create = api::Create {
         name: "data".into(),
         like: "link(1ms)".into(),

@@ -237,7 +237,7 @@ fn size_of(options: &BonnieOptions) -> Result<Bytes, String> {
     match options.size {
         Some(size) => Ok(size),
         None if options.memory == Bytes::ZERO => {
-            Err("the host's memory is not known, so there is no size of twice as much: give --size".into())
+            Err("the host's memory is unknown, which determines the default size: give --size".into())
         }
         None => Ok(Bytes::new((2 * options.memory.get()).next_multiple_of(1 << 30))),
     }

@@ -333,7 +333,7 @@ fn check(options: &LadderOptions) -> Result<(), String> {
         _ => {}
     }
     match &options.sql {
-        Some(script) if script.sql.trim().is_empty() => Err(format!("{}: there is no statement in it", script.name)),
+        Some(script) if script.sql.trim().is_empty() => Err(format!("{}: the file has no statement", script.name)),
         None if options.table < Bytes::mib(1) => Err("the table is too small: give --table 1MiB or more".into()),
         _ => Ok(()),
     }

@@ -15,7 +15,7 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
     }
     verdicts.push(
         "Nothing was purged before: what was on the device, and what other tests left there, is part of the figures. They \
-         are no result of SNIA's specification."
+         do not comply with SNIA's specification."
             .into(),
     );
     if facts.nature == Nature::Directory {
@@ -42,7 +42,7 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
     }
     if facts.grid > 512 && all.iter().any(|results| results.test != SniaTest::Throughput) {
         verdicts.push(format!(
-            "Blocks that are no multiples of {} bytes were left out: direct I/O needs them.",
+            "Block sizes that are not multiples of {} bytes were left out: direct I/O needs them.",
             facts.grid
         ));
     }
