@@ -150,7 +150,9 @@ impl Make {
             System::Postgres => crate::postgres::make(self),
             System::Sqlite => sqlite::make(self),
             System::Mysql => crate::mysql::make(self),
-            System::Oracle => Err(Failure::new(Kind::Unsupported, format!("creating a server of {} is not supported", self.system))),
+            System::Oracle => {
+                Err(Failure::new(Kind::Unsupported, format!("creating a server of {} is not supported", self.system)))
+            }
         }
     }
 }

@@ -76,7 +76,8 @@ impl Setup {
     fn new(file: PathBuf, cache: Bytes, pragmas: Vec<(String, String)>) -> Result<Self, Failure> {
         // Filesystems without a block device have major number 0.
         let on_device = std::fs::metadata(&file).is_ok_and(|file| rustix::fs::major(file.dev()) != 0);
-        let mut session_options = SessionOptions { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
+        let mut session_options =
+            SessionOptions { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
         let mut kept = Vec::new();
         for (name, value) in pragmas {
             let number = || {

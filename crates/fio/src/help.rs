@@ -2,7 +2,7 @@
 
 use crate::engine;
 use crate::number::Bare;
-use crate::options::{self, Support, Form, Known, Spec};
+use crate::options::{self, Form, Known, Spec, Support};
 
 /// Description of an option, or a line per option; `all` lists all, too.
 pub fn option_help(name: Option<&str>) -> String {

@@ -28,6 +28,6 @@ pub use job::{
     ThinkTime, Verification, WindowValue,
 };
 pub use number::{Bare, Base};
-pub use options::{Support, Form, Known, Spec, known, options};
+pub use options::{Form, Known, Spec, Support, known, options};
 pub use parse::Surroundings;
 pub use value::{Distribution, Each, Extent, Piece, Zone};

@@ -3,13 +3,13 @@
 //! Names, aliases, ranges and defaults are from fio 3.33 (`--cmdhelp`, and its list of candidates for an ambiguous
 //! abbreviation); newer names are from its documentation.
 
-mod unsupported;
 mod files;
 mod host;
 mod life;
 mod logs;
 mod offsets;
 mod pace;
+mod unsupported;
 mod verification;
 
 use crate::near;

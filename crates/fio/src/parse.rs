@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::fault::{FaultKind, Findings, Place};
 use crate::number::{Base, Unreadable};
-use crate::options::{self, Support, Form, Known, Spec};
+use crate::options::{self, Form, Known, Spec, Support};
 use crate::value::{self, Value};
 use lines::Line;
 

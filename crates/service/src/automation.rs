@@ -11,10 +11,10 @@ use plimsoll_volume::{Autotune, Detached, IntervalLoad, Ladder, LevelModel, Poli
 
 use crate::api;
 use crate::floor;
+use crate::metadata::VolumeMetadata;
 use crate::open::capacity;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::metadata::VolumeMetadata;
 use crate::service::{Inner, Options, Service};
 use crate::volume::Volume;
 use crate::watch::fresh;
@@ -89,7 +89,12 @@ impl Automation {
         requested.and_then(|requested| Self::requested(now, requested, product, options).ok()).unwrap_or_default()
     }
 
-    fn requested(now: Instant, requested: &api::Autotune, product: &Product, options: &Options) -> Result<Self, Refusal> {
+    fn requested(
+        now: Instant,
+        requested: &api::Autotune,
+        product: &Product,
+        options: &Options,
+    ) -> Result<Self, Refusal> {
         let (Some(level), Some(offer)) = (product.level(), &product.offer) else {
             return Err(Refusal::bad(format!("{} has no levels, so autotune is not possible", product.like)));
         };
@@ -97,9 +102,7 @@ impl Automation {
             let able = offer.product().autotune().iter().any(|table| table.name.starts_with(what));
             let name = offer.product().name();
             let none = || {
-                Refusal::bad(format!(
-                    "the catalogue knows no {what} autotune of {name}: its levels are set manually"
-                ))
+                Refusal::bad(format!("the catalogue knows no {what} autotune of {name}: its levels are set manually"))
             };
             able.then_some(()).ok_or_else(none)
         };
@@ -257,7 +260,13 @@ impl Service {
         Ok(())
     }
 
-    fn run_automation(&self, now: Instant, volume: &mut Volume, used: bool, totals: Option<Totals>) -> Result<(), Refusal> {
+    fn run_automation(
+        &self,
+        now: Instant,
+        volume: &mut Volume,
+        used: bool,
+        totals: Option<Totals>,
+    ) -> Result<(), Refusal> {
         if let Some(level) = volume.metadata.rests_from.filter(|_| used) {
             self.change_level(volume, level, None)?;
         }

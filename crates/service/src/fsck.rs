@@ -10,8 +10,8 @@ use plimsoll_volume::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::shown;
 use crate::metadata::StoredMetadata;
+use crate::refusal::shown;
 
 /// Maximum number of damaged blocks listed by name.
 const DAMAGED_SHOWN: usize = 20;

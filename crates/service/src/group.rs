@@ -6,11 +6,11 @@ use plimsoll_model::ChainSpec;
 use plimsoll_volume::{Edit, GroupId, VolumeId};
 
 use crate::api;
+use crate::metadata::GroupMetadata;
 use crate::moment;
 use crate::names;
 use crate::product::{Product, refused};
 use crate::refusal::Refusal;
-use crate::metadata::GroupMetadata;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 
@@ -125,7 +125,9 @@ fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainSpec), Refus
             let offer = products.offer(&config, &terms).map_err(|refusal| refused(&refusal))?;
             if offer.product().kind() != ProductKind::Machine {
                 let example = "oci/VM.Standard.E4.Flex:16ocpu";
-                return Err(Refusal::bad(format!("{config} is not a machine: write a machine, such as {example}, or stages")));
+                return Err(Refusal::bad(format!(
+                    "{config} is not a machine: write a machine, such as {example}, or stages"
+                )));
             }
             let model = offer.limits().map_err(|why| Refusal::bad(why.to_string()))?;
             Ok((offer.short().to_string(), model))

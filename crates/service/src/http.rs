@@ -176,7 +176,8 @@ async fn accept_clients(bound: BoundListener, router: Router, mut stopped: watch
             Some(token) => {
                 let client = Arc::new(TokenClient::new(token, &permits, &queue));
                 let router = router.layer(middleware::from_fn_with_state(Arc::clone(&client), require_token));
-                unauthenticated.add(client, clients.spawn(serve_client(stream, router, stopped, UNAUTHENTICATED_TIMEOUT)));
+                unauthenticated
+                    .add(client, clients.spawn(serve_client(stream, router, stopped, UNAUTHENTICATED_TIMEOUT)));
             }
             None => {
                 clients.spawn(async move {
@@ -231,7 +232,8 @@ struct Unauthenticated(VecDeque<(Arc<TokenClient>, AbortHandle)>);
 impl Unauthenticated {
     /// Adds a connection, and aborts the oldest if there are too many.
     fn add(&mut self, client: Arc<TokenClient>, connection: AbortHandle) {
-        self.0.retain(|(client, connection)| !client.authenticated.load(Ordering::Relaxed) && !connection.is_finished());
+        self.0
+            .retain(|(client, connection)| !client.authenticated.load(Ordering::Relaxed) && !connection.is_finished());
         if self.0.len() == MAX_UNAUTHENTICATED
             && let Some((_, first)) = self.0.pop_front()
         {
@@ -250,7 +252,12 @@ async fn unless_stopped<T>(stopped: &mut watch::Receiver<bool>, future: impl Fut
 }
 
 /// Serves the requests of a client.
-async fn serve_client(stream: Box<dyn Stream>, router: Router, mut stopped: watch::Receiver<bool>, head_timeout: Duration) {
+async fn serve_client(
+    stream: Box<dyn Stream>,
+    router: Router,
+    mut stopped: watch::Receiver<bool>,
+    head_timeout: Duration,
+) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(head_timeout)

@@ -6,9 +6,9 @@ use plimsoll_volume::Edit;
 
 use crate::api;
 use crate::automation::Automation;
+use crate::metadata::VolumeMetadata;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::metadata::VolumeMetadata;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 

@@ -5,6 +5,7 @@
 
 pub mod api;
 mod attach;
+mod automation;
 mod bill;
 pub mod client;
 mod faults;
@@ -13,15 +14,14 @@ mod fsck;
 mod group;
 pub mod http;
 mod levels;
-mod automation;
 mod manage;
+mod metadata;
 mod moment;
 mod names;
 mod open;
 mod product;
 mod recording;
 mod refusal;
-mod metadata;
 mod scrub;
 mod service;
 mod volume;

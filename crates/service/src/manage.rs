@@ -7,13 +7,13 @@ use plimsoll_front::Server;
 use plimsoll_volume::{Access, Edit, Export, VolumeId};
 
 use crate::api;
+use crate::automation::Automation;
 use crate::bill::Bill;
 use crate::floor;
-use crate::automation::Automation;
+use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::metadata::VolumeMetadata;
 use crate::service::{Service, State};
 use crate::volume::{Served, Volume};
 use crate::watch::Watch;

@@ -17,7 +17,9 @@ pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     let shown: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
     Err(Refusal::new(
         Kind::Bad,
-        format!("\"{shown}\" is not a valid name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"),
+        format!(
+            "\"{shown}\" is not a valid name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"
+        ),
     ))
 }
 

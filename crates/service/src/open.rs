@@ -11,13 +11,13 @@ use plimsoll_units::{Bytes, Instant};
 use plimsoll_volume::{Access, Geometry, Store, Unrecoverable, Unreferenced, VolumeId, Volumes};
 
 use crate::attach::left_over;
+use crate::automation::{Automation, Ticker};
 use crate::fsck;
 use crate::group::Group;
-use crate::automation::{Automation, Ticker};
+use crate::metadata::{StoredMetadata, VolumeMetadata};
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::OpenError;
-use crate::metadata::{VolumeMetadata, StoredMetadata};
 use crate::service::{Inner, Options, Service, State};
 use crate::volume::{Served, Volume};
 

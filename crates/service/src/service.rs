@@ -14,8 +14,8 @@ use plimsoll_front::{Checksums, Handle, Server};
 use plimsoll_volume::Slow;
 
 use crate::api;
-use crate::group::Group;
 use crate::automation::Ticker;
+use crate::group::Group;
 use crate::names;
 use crate::refusal::{OpenError, Refusal};
 use crate::scrub::Damages;

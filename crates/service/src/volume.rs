@@ -6,10 +6,10 @@ use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow,
 
 use crate::api;
 use crate::automation::Automation;
+use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::metadata::VolumeMetadata;
 use crate::watch::Watch;
 
 /// Limits of requests in flight per volume; block size 1 and the maximum payload of NBD.

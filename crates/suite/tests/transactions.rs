@@ -237,9 +237,6 @@ fn differing_rows_are_reported() {
     let mut recipe = Ladder::new(ladder("SELECT random()", None), ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
     let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(
-        said.iter().any(|said| said.contains("with other rows than the first: 1 of 2 at 1 session")),
-        "{said:#?}"
-    );
+    assert!(said.iter().any(|said| said.contains("with other rows than the first: 1 of 2 at 1 session")), "{said:#?}");
     assert!(!recipe.has_failed(&outcome.done), "the statement is the user's own");
 }

@@ -24,7 +24,7 @@ use super::place::Place;
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
 use crate::made::{self, Flushes, Made, Make, kept_with};
-use crate::server_process::{ServerProcess, User, fatal_message, describe_exit, last_log_lines};
+use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
 /// Timeout of the start, sufficient for slow storage.
 const START_TIMEOUT: Duration = Duration::from_secs(300);

@@ -96,7 +96,11 @@ impl Observer for MysqlObserver {
         let status = pairs(rows(&mut self.conn, STATUS)?);
         let status = |name: &str| status.get(name).copied();
         let commits = pairs(if self.capabilities.commits { rows(&mut self.conn, COMMITS)? } else { Vec::new() });
-        let files = if self.capabilities.read_times || self.capabilities.log_times { rows(&mut self.conn, FILES)? } else { Vec::new() };
+        let files = if self.capabilities.read_times || self.capabilities.log_times {
+            rows(&mut self.conn, FILES)?
+        } else {
+            Vec::new()
+        };
         let time = |file: &str, column: usize| {
             let row = files.iter().find(|row| row.first().and_then(Value::text) == Some(file))?;
             Some(Span::from_nanos(whole(row.get(column)?)? / 1000))

@@ -19,7 +19,7 @@ use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
 use crate::leftovers;
 use crate::made::{self, Flushes, Made, Make, kept_with};
-use crate::server_process::{ServerProcess, User, fatal_message, describe_exit, last_log_lines};
+use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
 /// An empty cluster with its first WAL segments takes some 40 MB; the rest is for operation.
 const MIN_SPACE: u64 = 256 << 20;

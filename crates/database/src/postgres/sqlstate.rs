@@ -96,7 +96,8 @@ pub(super) fn lost(error: &io::Error) -> Failure {
 pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            let line = format!("{place}: this user may not connect there: run plimsoll as a permitted user, or name a host");
+            let line =
+                format!("{place}: this user may not connect there: run plimsoll as a permitted user, or name a host");
             return Failure::new(Kind::Refused, line);
         }
         io::ErrorKind::WouldBlock => "it does not answer in time".to_owned(),
@@ -119,7 +120,9 @@ mod tests {
 
     #[test]
     fn sqlstates_have_kinds() {
-        let check = |code: &str, kind| assert_eq!(ServerError { code: code.into(), ..ServerError::default() }.failure().kind, kind);
+        let check = |code: &str, kind| {
+            assert_eq!(ServerError { code: code.into(), ..ServerError::default() }.failure().kind, kind)
+        };
         check("40001", Kind::Conflict);
         check("40P01", Kind::Conflict);
         check("55P03", Kind::Conflict);
@@ -143,9 +146,12 @@ mod tests {
         );
         let said = ServerError::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
         assert!(said.message.contains("; Check free disk space: free space"), "{said}");
-        let tls =
-            ServerError::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0").refusal();
+        let tls = ServerError::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0")
+            .refusal();
         assert!(tls.kind == Kind::Refused && tls.message.contains("no TLS"), "{tls}");
-        assert_eq!(ServerError::read(b"C57P03\0Mthe database system is starting up\0\0").refusal().kind, Kind::Unreachable);
+        assert_eq!(
+            ServerError::read(b"C57P03\0Mthe database system is starting up\0\0").refusal().kind,
+            Kind::Unreachable
+        );
     }
 }

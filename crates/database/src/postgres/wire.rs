@@ -144,8 +144,7 @@ impl Wire {
                 return self.scram(password);
             }
             _ => {
-                let line =
-                    "PostgreSQL requires authentication other than by password: allow scram-sha-256 for this user in pg_hba.conf";
+                let line = "PostgreSQL requires authentication other than by password: allow scram-sha-256 for this user in pg_hba.conf";
                 return Err(Failure::new(Kind::Refused, line));
             }
         }

@@ -71,9 +71,14 @@ impl Timing {
 
 impl SqliteSession {
     /// Turns a configured connection into a session.
-    pub(super) fn new(mut connection: Connection, shared: Shared, session_options: SessionOptions) -> rusqlite::Result<Self> {
+    pub(super) fn new(
+        mut connection: Connection,
+        shared: Shared,
+        session_options: SessionOptions,
+    ) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::new(session_options.on_device), waiting: Spent::Reading }));
+        let timing =
+            Arc::new(Mutex::new(Timing { watch: Stopwatch::new(session_options.on_device), waiting: Spent::Reading }));
         let cancelled = Arc::new(AtomicBool::new(false));
         watch_commits(&mut connection, &shared.ledger, &timing, session_options.checkpoint_pages)?;
         wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, session_options.busy_timeout)?;

@@ -1,8 +1,8 @@
 //! Options of operations, offsets and sizes.
 
-use super::Support::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer, Integers, Ranges, Split, Text};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 
 const MAX: i64 = u32::MAX as i64;
 const TRACE: &str = "recorded operations are not a job; use plimsoll measure PATH --replay";

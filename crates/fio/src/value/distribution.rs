@@ -111,7 +111,11 @@ fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Res
         let (accesses, size) = part.split_once('/').unwrap_or((part, ""));
         let accesses = match accesses.parse::<u32>() {
             Ok(accesses) if accesses <= 100 => accesses,
-            _ => return wrong(format!("{accesses:?} is not a percentage of the operations; write a number from 1 to 100")),
+            _ => {
+                return wrong(format!(
+                    "{accesses:?} is not a percentage of the operations; write a number from 1 to 100"
+                ));
+            }
         };
         let extent = if size.is_empty() { None } else { Some(extent(size)?) };
         zones.push((accesses, extent));

@@ -116,8 +116,9 @@ fn every_option_accepts_its_default() {
     for spec in options().filter(|spec| !spec.default.is_empty()) {
         let text = format!("[a]\n{}={}\n", spec.name, spec.default);
         let read = file(&text).unwrap_or_else(|faults| panic!("{text}: {faults:#?}"));
-        let is_note =
-            |note: &&plimsoll_fio::Note| matches!(spec.support, Support::Accepted(_)) && note.what.contains("has no effect");
+        let is_note = |note: &&plimsoll_fio::Note| {
+            matches!(spec.support, Support::Accepted(_)) && note.what.contains("has no effect")
+        };
         assert!(!read.warnings.iter().any(|note| is_note(&note)), "{text}: {:#?}", read.warnings);
     }
 }

@@ -147,7 +147,9 @@ fn changes() -> [Route; 5] {
             "Change level or product, online if the real product can do so",
             |s: &Service, n: &str, b: &Level| s.level(n, b),
         ),
-        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "Enlarge a volume", |s, n, b: &Resize| s.resize(n, *b)),
+        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "Enlarge a volume", |s, n, b: &Resize| {
+            s.resize(n, *b)
+        }),
         write(
             post,
             "/v1/volumes/{name}/snapshot",
@@ -200,13 +202,7 @@ fn lifecycle() -> [Route; 9] {
             "Record its block device on this host",
             |s: &Service, n: &str, b: &Attachment| s.attach(n, b),
         ),
-        answer(
-            delete,
-            ATTACHMENT,
-            "clearAttachment",
-            "Detach the volume from this host",
-            Service::detach,
-        ),
+        answer(delete, ATTACHMENT, "clearAttachment", "Detach the volume from this host", Service::detach),
         write(
             put,
             RECORDING,
@@ -233,9 +229,12 @@ fn service_routes() -> [Route; 8] {
         )
         .created(),
         remove("/v1/groups/{name}", "deleteGroup", "Delete a group without volumes", Service::delete_group),
-        read("/v1/service", "getService", "Version, options and usage of the service", |s: &Service, _: &str| -> Result<About, Refusal> {
-            s.about()
-        }),
+        read(
+            "/v1/service",
+            "getService",
+            "Version, options and usage of the service",
+            |s: &Service, _: &str| -> Result<About, Refusal> { s.about() },
+        ),
         write(
             Verb::Post,
             SCRUB,

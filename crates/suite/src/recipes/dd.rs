@@ -442,9 +442,7 @@ const fn measures(kind: DdKind, has_cache: bool) -> &'static str {
             "The storage's sequential read, in the requests that a kernel would make of it"
         }
         DdKind::Buffered => "How fast memory takes the data, slowed down when the kernel allows no more dirty pages",
-        DdKind::Fdatasync | DdKind::Fsync => {
-            "Sequential write of the storage, including a flush at the end"
-        }
+        DdKind::Fdatasync | DdKind::Fsync => "Sequential write of the storage, including a flush at the end",
         DdKind::Direct => "Single-block writes of the storage, past the page cache, not durable",
         DdKind::Dsync | DdKind::Sync => "Commits: each block is durable before the next is written",
         DdKind::Read => "Memory for cached data, storage with read-ahead for the rest",

@@ -430,10 +430,7 @@ impl Recipe for Oltp {
         let Some(best) = verdicts::most(&measured) else { return Vec::new() };
         let listing = |title: &str, text| Listing { title: title.into(), text };
         vec![
-            listing(
-                "pgbench's summary of the highest throughput",
-                print::summary(&self.options, self.by, best),
-            ),
+            listing("pgbench's summary of the highest throughput", print::summary(&self.options, self.by, best)),
             listing("All loads", print::loads(&measured)),
             listing("Response times by kind, of the most transactions a second", print::kinds(best)),
         ]

@@ -497,9 +497,7 @@ impl Tiobench {
             Some(first) => {
                 format!("{compared} blocks were read and compared, and {wrong} were wrong. The first: {first}.")
             }
-            None if compared == 0 => {
-                "Nothing was compared: the target keeps no data, or nothing was read.".into()
-            }
+            None if compared == 0 => "Nothing was compared: the target keeps no data, or nothing was read.".into(),
             None => format!("{compared} blocks were read and compared, and all were as they had been written."),
         })
     }

@@ -609,8 +609,7 @@ impl ServerLoopCalls<'_> {
         };
         let end = self.group.clock.now().since(self.begin);
         let units = server.units(&rows).ok_or_else(|| {
-            let source =
-                std::io::Error::new(std::io::ErrorKind::InvalidData, "unexpected result of the server loop");
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidData, "unexpected result of the server loop");
             Fault { attempt: "calling the loop in the server".into(), source }
         })?;
         for unit in units {

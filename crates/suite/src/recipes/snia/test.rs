@@ -87,9 +87,7 @@ impl SniaTest {
             Self::Latency => {
                 "Random operations past the page cache, at queue depth 1, without flushes: a write goes to the device's cache."
             }
-            Self::WriteSaturation => {
-                "Random writes past the page cache, until the sustained rate is visible."
-            }
+            Self::WriteSaturation => "Random writes past the page cache, until the sustained rate is visible.",
         }
     }
 }

@@ -466,9 +466,7 @@ pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool
         }
         text.push('\n');
     }
-    text.push_str(
-        "\n~ extrapolated: sections executed a share of their full counts; - not made, or not comparable\n",
-    );
+    text.push_str("\n~ extrapolated: sections executed a share of their full counts; - not made, or not comparable\n");
     text
 }
 
