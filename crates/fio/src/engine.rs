@@ -5,7 +5,7 @@
 pub enum Engine {
     /// `io_uring`.
     IoUring,
-    /// `libaio`: asynchronous, executed with io_uring.
+    /// `libaio`: asynchronous, executed with `io_uring`.
     Libaio,
     /// `posixaio`: likewise.
     Posixaio,

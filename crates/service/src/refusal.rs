@@ -74,7 +74,7 @@ pub enum OpenError {
         /// Cause.
         why: String,
     },
-    /// The kernel provides no io_uring.
+    /// The kernel provides no `io_uring`.
     #[error(
         "starting the ring that serves clients (io_uring; it may be switched off: sysctl kernel.io_uring_disabled)"
     )]

@@ -227,7 +227,7 @@ pub(super) struct Trade {
     pub(super) by: By,
     pub(super) warehouses: u64,
     pub(super) ledger: Arc<Ledger>,
-    /// Seed of the constants of NURand.
+    /// Seed of the constants of `NURand`.
     pub(super) seed: u64,
 }
 
@@ -236,7 +236,7 @@ struct Trader {
     by: By,
     warehouses: u64,
     ledger: Arc<Ledger>,
-    /// Constants of NURand for customers and items.
+    /// Constants of `NURand` for customers and items.
     constants: (u64, u64),
     prepared: Vec<Prepared>,
 }
