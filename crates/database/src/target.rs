@@ -160,8 +160,8 @@ pub trait Database: Send + Sync {
             Some(name) => Err(Failure::new(
                 Kind::SystemDatabase,
                 format!(
-                    "{name} is a system database of {system}: nothing is created or dropped in it, not even with --destroy: \
-                     create a database for plimsoll and name that one"
+                    "{name} is a system database of {system}: plimsoll never creates or drops anything in it, not \
+                     even with --destroy: create a database for plimsoll"
                 ),
             )),
         }

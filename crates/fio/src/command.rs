@@ -123,7 +123,7 @@ impl Plan<'_> {
         }
         if !found && self.reader.findings.faults.is_empty() {
             let place = Place::Line(path.into(), 1);
-            let remedy = "write [name] and what the job does";
+            let remedy = "write [name] and the options of the job";
             self.reader.findings.fault(&place, FaultKind::Structure, "no job in the file", remedy);
         }
         self.shown.push_str(&transcript.line());
@@ -169,7 +169,7 @@ fn check(jobs: &[Job], flags: &Flags, findings: &mut Findings) {
         }
     }
     if jobs.is_empty() && findings.faults.is_empty() && flags.question.is_none() {
-        let remedy = "name a job file, or write --name=job and what it does";
+        let remedy = "give a job file, or write --name=job and its options";
         findings.fault(&Place::Argument(1), FaultKind::Structure, "no job at all", remedy);
     }
 }

@@ -44,7 +44,7 @@ const ENGINES: &[(&str, Engine)] = &[
 ];
 
 const METADATA: &str = "it measures metadata of files, not their data";
-const OBJECTS: &str = "it speaks to a store of its own, not to a file or device";
+const OBJECTS: &str = "it accesses an object store, not a file or device";
 const MEMORY: &str = "it measures memory that is addressed by byte, not storage of blocks";
 const COMMANDS: &str = "it sends commands past the block layer";
 const NETWORK: &str = "it measures a network, not storage";

@@ -151,13 +151,13 @@ fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
         findings.note(settings.place("iodepth"), what);
     }
     if job.life.time_based && job.life.runtime.is_none() {
-        findings.note(settings.place("time_based"), "time_based without a runtime changes nothing; write runtime=60");
+        findings.note(settings.place("time_based"), "time_based has no effect without a runtime; write runtime=60");
     }
     let Access { direction, blocks, .. } = &job.access;
     // In random order fio writes as much as it trimmed.
     if direction.trims && direction.writes && !job.access.is_random() && blocks.trim != blocks.write {
         let what = format!("rw={}: trims and writes of different sizes", job.access.rw);
-        findings.fault(settings.place("rw"), kind, what, "what was trimmed is written: write one bs for both");
+        findings.fault(settings.place("rw"), kind, what, "trimmed blocks are rewritten: write the same bs for both");
     }
     let any = |rate: &Each<Option<u64>>| rate.read.or(rate.write).or(rate.trim).is_some();
     if any(rate) && any(rate_iops) {

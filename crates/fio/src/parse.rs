@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         match line {
             Line::Empty => {}
             Line::Section(_) if open.len() > 1 => {
-                let what = "an included file with a section of its own";
+                let what = "an included file with a section";
                 self.findings.fault(&place, FaultKind::Include, what, "leave only options in it");
             }
             Line::Section(name) => {
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
             }
             Err(why) => {
                 let what = format!("{path} cannot be included: {why}");
-                self.findings.fault(place, include, what, "correct the name, which is looked for beside this file");
+                self.findings.fault(place, include, what, "correct the name, which is relative to this file");
             }
         }
     }

@@ -101,9 +101,8 @@ impl Automation {
         let does = |what: &str| {
             let able = offer.product().autotune().iter().any(|table| table.name.starts_with(what));
             let name = offer.product().name();
-            let none = || {
-                Refusal::bad(format!("the catalogue knows no {what} autotune of {name}: its levels are set manually"))
-            };
+            let none =
+                || Refusal::bad(format!("the catalogue has no {what} autotune of {name}: its levels are set manually"));
             able.then_some(()).ok_or_else(none)
         };
         let tune = match requested.default {

@@ -44,7 +44,7 @@ fn read(faults: &api::Faults) -> Result<Faults, Refusal> {
         }
     }
     if *spikes_ppm > 0 && *spike_ns == 0 {
-        return Err(Refusal::bad("spikes of no length change nothing: give spike_ns too"));
+        return Err(Refusal::bad("spikes need a length: give spike_ns, too"));
     }
     let class = |word: &String| {
         let class = Class::ALL.into_iter().find(|class| class.name() == word);

@@ -321,7 +321,7 @@ pub(crate) fn short(directory: &Path, files: &[ShortFile], names: &BTreeMap<Volu
 
 fn remedy(directory: &Path) -> String {
     let directory = directory.display();
-    format!("restore it from a copy, or go on with what is left: plimsoll volume fsck {directory} --repair")
+    format!("restore it from a copy, or continue with the remaining data: plimsoll volume fsck {directory} --repair")
 }
 
 fn of(volumes: &[VolumeId], names: &BTreeMap<VolumeId, String>) -> String {

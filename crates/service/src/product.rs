@@ -88,7 +88,7 @@ impl Product {
         let too_small = || {
             let (holds, asked) = (offer.capacity, shown(bytes));
             Refusal::bad(format!(
-                "{} holds {holds}, and no size of it holds {asked}: choose another product",
+                "{} holds {holds}, and its largest size is less than {asked}: choose another product",
                 self.like
             ))
         };

@@ -109,7 +109,7 @@ impl Facts {
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     /// Insufficient space.
-    #[error("{subject}: {needed} are needed, and {space} are there: give --size less, or another place")]
+    #[error("{subject}: {needed} are needed, {space} are available: give a smaller --size, or another place")]
     Space {
         /// The subject.
         subject: String,

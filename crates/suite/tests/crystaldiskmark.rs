@@ -145,7 +145,7 @@ fn invalid_options_are_refused_with_remedy() {
     type Change = fn(&mut CrystalDiskMarkOptions);
     let refused: [(Change, &str); 8] = [
         (|options| options.size = Some(Bytes::kib(1500)), "write --size 1GiB"),
-        (|options| options.size = Some(Bytes::gib(3)), "3 GiB are needed, and 2 GiB are there"),
+        (|options| options.size = Some(Bytes::gib(3)), "3 GiB are needed, 2 GiB are available"),
         (|options| options.runs = 0, "write --runs 5"),
         (|options| options.mix = Some(1.0), "write --mix 70"),
         (|options| options.measure = Some(Span::ZERO), "write --measure 5s"),

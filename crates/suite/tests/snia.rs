@@ -123,7 +123,7 @@ fn tables_match_arithmetic_on_four_servers() {
     assert_eq!((kept.len(), run.series.len(), run.total.operations()), (31, 1, 4028));
     let verdicts = recipe.verdicts(&done, &on_model());
     assert!(verdicts[0].starts_with("iops: steady after 5 rounds: over rounds 1 to 5"), "{verdicts:?}");
-    assert!(verdicts[1].contains("Nothing was purged"), "{verdicts:?}");
+    assert!(verdicts[1].contains("The device was not purged"), "{verdicts:?}");
     assert!(!recipe.follows().contains("conform"));
 }
 

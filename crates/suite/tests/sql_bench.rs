@@ -259,7 +259,7 @@ fn flushes_are_judged() {
         assert!(said.contains(expected), "not {expected}: {said}");
     };
     let flushed = || Answers { server: Some(1), device: Some(1), each: Span::from_millis(1), ..Answers::default() };
-    check(flushed(), Some(true), "only a power cut proves it");
+    check(flushed(), Some(true), "only a power cut can prove it");
     check(flushed(), Some(true), "the server counted 1.00, the device with all that else is on it counted 1.00");
     check(flushed(), Some(true), "a CREATE TABLE took 1 ms (median; 1000 a second)");
     check(
@@ -267,10 +267,10 @@ fn flushes_are_judged() {
         Some(true),
         "about flushing and not about speed: create 80 %; about processors and hardly about storage: connect 0 %",
     );
-    check(flushed(), Some(false), "every figure of a test that writes is about memory");
+    check(flushed(), Some(false), "figures of tests that write are those of memory");
     check(Answers { server: Some(0), ..flushed() }, Some(true), "flushed its log for fewer than every second");
     check(Answers { device: Some(0), ..flushed() }, Some(true), "the device was not flushed: either the kernel");
-    check(Answers { device: None, ..flushed() }, None, "whether it was flushed cannot be told");
+    check(Answers { device: None, ..flushed() }, None, "it is unknown whether it was flushed");
     check(Answers { each: Span::from_micros(5), ..flushed() }, Some(true), "flushes may not be honoured");
     let none = said(Answers { server: None, device: None, ..flushed() }, Some(true));
     assert!(!none.contains("time in flushes"), "{none}");

@@ -53,7 +53,7 @@ pub enum IdleProfile {
 }
 
 /// The flags.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
     /// `--output`: results go to this file.

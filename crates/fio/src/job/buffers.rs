@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use crate::value::Piece;
 
 /// Contents of buffers.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffers {
     /// `zero_buffers`: only zeroes.

@@ -66,7 +66,7 @@ pub enum FileOrder {
 }
 
 /// Files, and how they are opened.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Files {
     /// `filename`: names as given; empty for generated names.

@@ -73,7 +73,7 @@ pub struct SteadyState {
 }
 
 /// Start, end, copies and dependencies.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lifetime {
     /// `runtime`: duration without the ramp.

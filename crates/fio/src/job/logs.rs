@@ -91,7 +91,7 @@ pub enum Reporting {
 }
 
 /// Reporting of a job.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// `percentile_list`, ascending, 0 to 100.

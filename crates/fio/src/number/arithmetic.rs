@@ -25,7 +25,7 @@ pub(super) fn value(text: &str, scale: Scale) -> Result<i128, Unreadable> {
 }
 
 fn wrong(what: &str) -> Unreadable {
-    Unreadable(format!("no sum: {what}; write one in parentheses, such as (4k+4*512)"))
+    Unreadable(format!("invalid expression: {what}; write an expression in parentheses, such as (4k+4*512)"))
 }
 
 struct Sum<'a> {

@@ -84,7 +84,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "sync_file_range",
         ChoiceWith(&["wait_before", "write", "wait_after"]),
         "",
-        Refused("it makes nothing durable; use fdatasync"),
+        Refused("it does not make data durable; use fdatasync"),
     ),
     Spec::runs("end_fsync", Bool, "0"),
     Spec::runs("fsync_on_close", Bool, "0"),

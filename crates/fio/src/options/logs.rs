@@ -37,7 +37,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "block_error_percentiles",
         Bool,
         "0",
-        Refused("it counts errors of trimmed blocks, and nothing is trimmed"),
+        Refused("it counts errors of trimmed blocks, and blocks are not trimmed"),
     ),
     Spec::runs("clat_percentiles", Bool, "1"),
     Spec::runs("lat_percentiles", Bool, "0"),

@@ -75,7 +75,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "sqthread_poll",
         Flag,
         "",
-        Refused("no thread of the kernel polls the ring: it takes a processor of its own"),
+        Refused("kernel polling of the ring is not supported: it occupies a processor"),
     ),
     Spec::new("sqthread_poll_cpu", Integer(0, MAX), "", Refused("no thread of the kernel polls the ring")),
     Spec::new("nonvectored", Integer(-1, MAX), "-1", Accepted("operations are never vectored")),

@@ -93,9 +93,9 @@ const OWNERS: &[(&str, &[&str])] = &[
         "the engine libhdfs, which speaks to Hadoop",
         &["namenode", "hdfsdirectory", "chunck_size", "single_instance", "hdfs_use_direct"],
     ),
-    ("the engines rados, rbd and dfs, which speak to stores of their own", &["pool"]),
+    ("the engines rados, rbd and dfs, which access object stores", &["pool"]),
     ("the engine dfs, which speaks to DAOS", &["cont", "object_class", "svcl"]),
-    ("the engines dfs and libhdfs, which speak to stores of their own", &["chunk_size"]),
+    ("the engines dfs and libhdfs, which access other stores", &["chunk_size"]),
     ("the engine libiscsi, which speaks to iSCSI targets by itself", &["initiator"]),
     (
         "the engine libblkio, which drives devices by itself",

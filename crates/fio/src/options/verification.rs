@@ -40,12 +40,7 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("verify_interval", Integer(80, MAX), ""),
     Spec::new("verify_offset", Integer(40, MAX), "", Accepted(PLACE)),
     Spec::runs("verify_pattern", Pattern, ""),
-    Spec::new(
-        "verify_fatal",
-        Bool,
-        "0",
-        Accepted("the first block that is wrong ends the job, unless continue_on_error says otherwise"),
-    ),
+    Spec::new("verify_fatal", Bool, "0", Accepted("the first mismatch ends the job, unless continue_on_error is set")),
     Spec::new("verify_dump", Bool, "0", Accepted("mismatches are reported with offset and kind")),
     Spec::new("verify_async", Integer(0, MAX), "0", Accepted("blocks are verified where they are read")),
     Spec::new("verify_async_cpus", Text, "", Accepted("blocks are verified where they are read")),

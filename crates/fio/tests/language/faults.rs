@@ -130,7 +130,7 @@ fn malformed_files_are_refused() {
     );
     check("[a]\ninclude none.fio\n", &["2: jobs/none.fio cannot be included: no such file"]);
     check("[a]\ninclude itself.fio\n", &["jobs/itself.fio:1: jobs/itself.fio includes itself"]);
-    check("[a]\ninclude section.fio\n", &["jobs/section.fio:1: an included file with a section of its own"]);
+    check("[a]\ninclude section.fio\n", &["jobs/section.fio:1: an included file with a section"]);
     check("include inner.fio\n[a]\n", &["1: jobs/inner.fio is included before the first section"]);
     check(
         "[a]\nsize=${NOPE}\nfilename=x${NOPE}y\n",

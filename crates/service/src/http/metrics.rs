@@ -98,7 +98,7 @@ impl Page<'_> {
             self.family(name, "gauge", help);
             self.sample(name, labels, value);
         };
-        one("plimsoll_info", "What serves; always 1.", &[("made_by", &about.made_by)], 1.0);
+        one("plimsoll_info", "Version of the service; always 1.", &[("made_by", &about.made_by)], 1.0);
         let slow = f64::from(about.slow);
         one("plimsoll_time_dilation", "How many times slower than the clock the model's time runs.", &[], slow);
         let realtime = f64::from(u8::from(about.realtime));
@@ -121,7 +121,7 @@ impl Page<'_> {
 
     fn volumes(&mut self) {
         let name = "plimsoll_volume_info";
-        self.family(name, "gauge", "What a volume is like; always 1.");
+        self.family(name, "gauge", "Configuration of the volume; always 1.");
         for (volume, _) in self.volumes {
             let group = volume.group.as_deref().unwrap_or_default();
             self.sample(name, &[("volume", &volume.name), ("like", &volume.like), ("group", group)], 1.0);
@@ -207,7 +207,7 @@ impl Page<'_> {
 
     fn cost(&mut self) {
         let families = [
-            ("plimsoll_volume_cost_total", "counter", "What the volume would have cost so far, at list prices."),
+            ("plimsoll_volume_cost_total", "counter", "Cost of the volume so far, at list prices."),
             ("plimsoll_volume_cost_per_month", "gauge", "A month of 730 hours at the present level, at list prices."),
         ];
         for (index, (name, kind, help)) in families.into_iter().enumerate() {

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 use super::routes::{Content, Route, table};
 use crate::api::Refused;
 
-const DESCRIPTION: &str = "Volumes that behave like storage products, by name. Over the service's Unix socket nothing \
-     more is needed; over TCP every request needs the token of the service. Sizes are bytes, spans nanoseconds, moments \
-     RFC 3339 in UTC; what is not known is absent. Every figure is emulated, and in the model's time: with a time dilation \
-     (`slow` above 1) that runs slower than the clock.";
+const DESCRIPTION: &str = "Volumes that behave like storage products, by name. Over the service's Unix socket no \
+                           token is needed; over TCP every request needs the token of the service. Sizes are bytes, \
+                           spans nanoseconds, moments RFC 3339 in UTC; unknown values are absent. Every figure is \
+                           emulated, and in the model's time: with a time dilation (`slow` above 1) that runs slower \
+                           than the clock.";
 
 /// The document (`OpenAPI` 3.1), deterministic.
 pub fn document() -> Vec<u8> {

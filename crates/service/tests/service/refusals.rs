@@ -144,7 +144,7 @@ fn volumes_only_grow_and_snapshots_are_immutable() {
     check(restore("small", "large"), Kind::Bad, &["large has 128", "resize small first"]);
     restore("large", "old").unwrap();
     home.create("drive", "generic/hdd-7200");
-    check(resize("drive", 100 << 40), Kind::Bad, &["no size of it holds"]);
+    check(resize("drive", 100 << 40), Kind::Bad, &["its largest size is less than"]);
 }
 
 #[test]

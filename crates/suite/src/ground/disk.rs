@@ -35,7 +35,7 @@ pub struct Disk {
     facts: Facts,
     /// Existing files that may be overwritten.
     destroy: Vec<PathBuf>,
-    files: Vec<Laid>,
+    files: Vec<PreparedFile>,
     regions: Vec<Region>,
     tree: Option<Tree>,
     /// Whether direct I/O was requested and the filesystem does not support it.
@@ -44,7 +44,7 @@ pub struct Disk {
 }
 
 /// A prepared file.
-struct Laid {
+struct PreparedFile {
     file: OwnedFd,
     /// Its path.
     path: PathBuf,
@@ -67,7 +67,7 @@ impl Disk {
         Self { findings, ..self }
     }
 
-    fn make(&self, directory: &Path, spec: &FileSpec) -> Result<Laid, Unfit> {
+    fn make(&self, directory: &Path, spec: &FileSpec) -> Result<PreparedFile, Unfit> {
         let failed = |path: &Path, source| Fault { attempt: format!("making a file in {}", path.display()), source };
         // An existing directory means a temporary file in it.
         let other = spec.path.as_ref().map(|path| directory.join(path)).filter(|path| path.is_dir());
@@ -88,7 +88,7 @@ impl Disk {
         if !spec.reserved && !is_named {
             truncate(&file, Bytes::default()).map_err(|error| failed(directory, error))?;
         }
-        Ok(Laid { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, claim })
+        Ok(PreparedFile { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, claim })
     }
 
     /// Creates a named file, or opens it if it exists and may be overwritten.

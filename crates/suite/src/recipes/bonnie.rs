@@ -598,8 +598,8 @@ fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<St
     }
     if bonnie.has_no_calls {
         verdicts.push(
-            "One byte at a time was left out: it measures system calls, and there are none between this suite and what it \
-             runs on here."
+            "The single-byte phases were skipped: they measure system calls, and this target is accessed without \
+             system calls."
                 .into(),
         );
     }
@@ -633,8 +633,7 @@ fn too_short<'a>(made: impl Iterator<Item = (Column, &'a CompletedStep)>) -> Opt
     let figures: Vec<String> = made.filter_map(figure).collect();
     (!figures.is_empty()).then(|| {
         format!(
-            "+++++ does not say that it was too fast to measure: Bonnie++ prints nothing of what took less than 0.5 s. \
-             Here that was: {}.",
+            "+++++ stands for a phase shorter than 0.5 s, whose figure Bonnie++ does not print. Here these are: {}.",
             figures.join(", ")
         )
     })
@@ -651,9 +650,9 @@ fn of_step(column: Column, done: &CompletedStep, seekers: u32) -> Option<String>
             let kernel = phase.cpu.map(|cpu| cpu.system.as_nanos() / phase.operations.max(1));
             let kernel = kernel.map_or(String::new(), |ns| format!(", {ns} ns of it the kernel's work"));
             Some(format!(
-                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each: {each:.0} ns for a \
-                 call and the loop around it{kernel}. It is the price of a system call on this processor, and says nothing \
-                 of storage."
+                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each: {each:.0} \
+                 ns for a call and the loop around it{kernel}. It is the cost of a system call on this processor, not \
+                 a figure of the storage."
             ))
         }
         Column::Seeks => Some(format!(
@@ -676,8 +675,8 @@ fn of_memory(bonnie: &Bonnie) -> Option<String> {
     }
     if size <= memory {
         return Some(format!(
-            "The file of {size} fits into {memory} of memory: rewriting, reading and seeks were answered from the page \
-             cache, and say little of storage. Take a file of twice the memory, or direct I/O."
+            "The file of {size} fits into {memory} of memory: rewriting, reading and seeks were served from the page \
+             cache, and are not figures of the storage. Use a file of twice the memory, or direct I/O."
         ));
     }
     (size.get() < 2 * memory.get()).then(|| {

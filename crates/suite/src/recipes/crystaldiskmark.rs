@@ -182,7 +182,7 @@ impl CrystalDiskMarkOptions {
         }
         if size > facts.space {
             let (name, space) = (&facts.subject.name, facts.space);
-            return Err(format!("{name}: {size} are needed, and {space} are there: give --size less"));
+            return Err(format!("{name}: {size} are needed, {space} are available: give a smaller --size"));
         }
         if facts.read_only && self.directions != Directions::Reads {
             return Err(format!(

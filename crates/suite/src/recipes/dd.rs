@@ -252,8 +252,8 @@ impl Dd {
         }
         if !facts.has_cache() {
             return Some(
-                "no page cache on this ground, so the buffered copy is storage alone: on a host it prints more, by what \
-                 its memory takes before dd ends"
+                "no page cache on this ground, so the buffered copy has the rate of the storage: on a host it is \
+                 higher, because dirty data remain in memory when dd ends"
                     .into(),
             );
         }
@@ -266,8 +266,8 @@ impl Dd {
             None => "some of it".into(),
         };
         Some(format!(
-            "the buffered copy says {said}, the speed of memory as much as of storage: when it ended, {left} waited to be \
-             written (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
+            "the buffered copy has {said}, partly the speed of memory: when it ended, {left} were not yet written \
+             (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
             rate(bytes, whole)
         ))
     }
@@ -287,7 +287,7 @@ impl Dd {
         match (slowest, fastest) {
             (Some(zeroes), Some(random)) if zeroes > random * COMPRESSION_RATIO => Some(format!(
                 "zeroes were written at least {:.1} times as fast as random data: the storage compresses them or does \
-                 not store them, and copies of zeroes say nothing about other data",
+                 not store them, and copies of zeroes are not representative of other data",
                 zeroes / random
             )),
             (Some(_), Some(_)) => Some(

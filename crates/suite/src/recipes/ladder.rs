@@ -22,7 +22,7 @@ use crate::recipe::{CompletedStep, Recipe, database_result, session_run};
 use crate::sql::{SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsStep, TransactionKind};
 use crate::step::{FileSpec, Step, Work};
 
-use statement::{Executions, Witness, filling, full_scan, is_reading};
+use statement::{Executions, ResultCheck, filling, full_scan, is_reading};
 
 /// Maximum number of executions with separate columns.
 const MAX_COLUMNS: u64 = 12;
@@ -169,7 +169,7 @@ pub struct Ladder {
     /// Steps before the first rung.
     before: Vec<Step>,
     /// Results by rung.
-    witnesses: Vec<Arc<Witness>>,
+    result_checks: Vec<Arc<ResultCheck>>,
 }
 
 /// A completed rung.
@@ -208,11 +208,11 @@ impl Ladder {
             before.extend(filling(system, options.table, most).ok_or_else(none)?);
             (full_scan().to_owned(), opening(system))
         };
-        let mut witnesses = vec![Arc::new(Witness::default())];
+        let mut result_checks = vec![Arc::new(ResultCheck::default())];
         for _ in 1..options.rungs.0.len() {
-            witnesses.push(Arc::new(witnesses[0].beside()));
+            result_checks.push(Arc::new(result_checks[0].beside()));
         }
-        Ok(Self { options, sql: sql.into(), opening, read_only, before, witnesses })
+        Ok(Self { options, sql: sql.into(), opening, read_only, before, result_checks })
     }
 
     /// Number of executions with separate columns; `None` if there are too many, or time ends a rung.
@@ -242,7 +242,7 @@ impl Ladder {
             read_only: self.read_only,
             own_tables: self.options.sql.is_none(),
             kinds: kinds.len() as u64,
-            witness: Arc::clone(&self.witnesses[index]),
+            result_check: Arc::clone(&self.result_checks[index]),
         };
         let (turns, least, most) = match self.options.until() {
             Until::Turns(turns) => (Some(turns), SHOWN.0, SHOWN.1),
@@ -299,7 +299,7 @@ impl Rung<'_> {
 }
 
 /// The rungs so far; the last may be incomplete.
-fn climbed(done: &[CompletedStep]) -> Vec<Rung<'_>> {
+fn completed_rungs(done: &[CompletedStep]) -> Vec<Rung<'_>> {
     done.iter().filter(|done| done.step.counts).filter_map(rung).collect()
 }
 
@@ -410,7 +410,7 @@ impl Recipe for Ladder {
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        let rungs = climbed(done);
+        let rungs = completed_rungs(done);
         if rungs.is_empty() {
             return Vec::new();
         }
@@ -423,16 +423,16 @@ impl Recipe for Ladder {
     }
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        verdicts::verdicts(self, &climbed(done), facts)
+        verdicts::verdicts(self, &completed_rungs(done), facts)
     }
 
     fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
-        DatabaseSide { fitted: self.fitted(&climbed(done)), ..database_result(done, facts) }
+        DatabaseSide { fitted: self.fitted(&completed_rungs(done)), ..database_result(done, facts) }
     }
 
     fn has_failed(&self, _done: &[CompletedStep]) -> bool {
         // A user's statement may return different rows; the built-in statement must not.
-        self.options.sql.is_none() && self.witnesses.iter().any(|seen| seen.differing() > 0)
+        self.options.sql.is_none() && self.result_checks.iter().any(|seen| seen.differing() > 0)
     }
 }
 

@@ -77,7 +77,7 @@ impl Script {
 
 /// Execution of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum ExecutionMode {
     /// A call of a `PostgreSQL` function or procedure.
     Function,
     /// A call of a `MySQL` procedure.
@@ -86,7 +86,7 @@ pub enum By {
     Statements,
 }
 
-impl By {
+impl ExecutionMode {
     /// Statement that calls a procedure with a result.
     fn call(self, name: &str, parameters: &str) -> String {
         match self {
@@ -182,7 +182,7 @@ struct Tables {
 /// Short transactions.
 pub struct Oltp {
     options: OltpOptions,
-    by: By,
+    by: ExecutionMode,
     tables: Tables,
     before: Vec<Step>,
     sweep: Sweep,
@@ -210,10 +210,10 @@ impl Oltp {
         };
         let sweep = Sweep::new(plan::plan(&options)?);
         let by = match system {
-            _ if options.statements => By::Statements,
-            System::Postgres => By::Function,
-            System::Mysql => By::Procedure,
-            System::Sqlite | System::Oracle => By::Statements,
+            _ if options.statements => ExecutionMode::Statements,
+            System::Postgres => ExecutionMode::Function,
+            System::Mysql => ExecutionMode::Procedure,
+            System::Sqlite | System::Oracle => ExecutionMode::Statements,
         };
         let scale = u64::from(options.scale());
         let tables = match options.script {
@@ -264,7 +264,7 @@ impl Oltp {
     }
 
     /// Errors of the loaded data.
-    fn wrongly_loaded(&self, done: &[CompletedStep]) -> Vec<String> {
+    fn load_errors(&self, done: &[CompletedStep]) -> Vec<String> {
         let Some(row) = Self::first_row(done, LOADED) else { return Vec::new() };
         let was_there = done.iter().any(|done| done.step.loads && matches!(done.result, StepResult::Paused));
         let both = self.tables.names.iter().zip(&self.tables.expected).zip(row);
@@ -278,7 +278,7 @@ impl Oltp {
     }
 
     /// Inconsistencies at the end; `None` if the check was not executed.
-    fn wrongs(&self, done: &[CompletedStep]) -> Option<Vec<String>> {
+    fn inconsistencies(&self, done: &[CompletedStep]) -> Option<Vec<String>> {
         let row = Self::first_row(done, CHECKED)?;
         let rows_before = |table: &str| {
             let place = self.tables.names.iter().position(|name| *name == table)?;
@@ -288,9 +288,9 @@ impl Oltp {
         Some(match self.options.script {
             Script::NewOrder => {
                 let before = trade::Before { orders: before("orders"), payments: before("payments") };
-                trade::wrongs(u64::from(self.options.scale()), row, &before, &self.ledger)
+                trade::inconsistencies(u64::from(self.options.scale()), row, &before, &self.ledger)
             }
-            script => bank::wrongs(script, row, before("history"), &self.ledger),
+            script => bank::inconsistencies(script, row, before("history"), &self.ledger),
         })
     }
 
@@ -307,7 +307,7 @@ fn measured(done: &CompletedStep) -> Option<Measured<'_>> {
 }
 
 /// The steps before the first point.
-fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> {
+fn before(system: System, by: ExecutionMode, script: Script, tables: &Tables) -> Vec<Step> {
     let step = |name: &str, statements: Vec<String>, sessions| {
         let step = StatementsStep { sessions, ..StatementsStep::of(statements) };
         Step::statements(name, step).loading()
@@ -322,7 +322,7 @@ fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> 
     };
     let mut finish = tables.index.clone();
     finish.extend(tables.names.iter().map(analyze));
-    if by != By::Statements {
+    if by != ExecutionMode::Statements {
         finish.extend(procedures(system, script));
     }
     before.push(step("Indexes, statistics, procedures", finish, 1));
@@ -368,7 +368,7 @@ impl Recipe for Oltp {
 
     fn settings(&self) -> Vec<(String, String)> {
         let options = &self.options;
-        let by = if self.by == By::Statements { "prepared statements" } else { "one call of a procedure" };
+        let by = if self.by == ExecutionMode::Statements { "prepared statements" } else { "one call of a procedure" };
         let script = match options.script {
             Script::NewOrder => "new-order, payment, order-status (10:10:1)",
             script => script.name(),
@@ -400,7 +400,7 @@ impl Recipe for Oltp {
             "script {}, scale {}, procedures {}",
             options.script.name(),
             options.scale(),
-            *by != By::Statements
+            *by != ExecutionMode::Statements
         ))
     }
 
@@ -412,7 +412,7 @@ impl Recipe for Oltp {
         if let Some(step) = self.before.get(done.len()) {
             return Some(step.clone());
         }
-        if self.swept || !self.wrongly_loaded(done).is_empty() {
+        if self.swept || !self.load_errors(done).is_empty() {
             return None;
         }
         let runs: Vec<Run> = Self::measured(done).into_iter().map(|measured| measured.run).collect();
@@ -441,7 +441,8 @@ impl Recipe for Oltp {
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {
-        !self.wrongly_loaded(done).is_empty() || self.wrongs(done).is_some_and(|wrongs| !wrongs.is_empty())
+        !self.load_errors(done).is_empty()
+            || self.inconsistencies(done).is_some_and(|inconsistencies| !inconsistencies.is_empty())
     }
 }
 

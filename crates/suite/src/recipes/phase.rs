@@ -91,7 +91,7 @@ pub(super) fn fits(facts: &Facts, needed: Bytes) -> Result<(), String> {
         return Err(format!("{name}: it would be written to: name it with --destroy too, if its data may be lost"));
     }
     if needed > facts.space {
-        return Err(format!("{name}: {needed} are needed, and {} are there: give a smaller size", facts.space));
+        return Err(format!("{name}: {needed} are needed, {} are available: give a smaller size", facts.space));
     }
     Ok(())
 }

@@ -154,8 +154,8 @@ impl Slob {
         let (pct, threads) = (spec.update_pct, print::threads(spec.threads));
         let name = format!("UPDATE_PCT={pct}: {threads} for each of {} schemas", self.options.schemas);
         Step::sessions(name, step).measuring(
-            "Random reads of single blocks through an index, and updates of them, by sessions that ask again as soon as they are \
-             answered. A commit is timed by itself, beside the update that it belongs to.",
+            "Random reads of single blocks through an index, and updates of them, by sessions without think time. A \
+             commit is timed separately from its update.",
         )
     }
 
@@ -315,7 +315,7 @@ impl Recipe for Slob {
         for pct in &self.options.update_pcts {
             said.extend(verdicts::of_curve(&Curve::of(&points, *pct), *pct, self.options.objective));
         }
-        said.extend(verdicts::honesty(&points, self.layout.block, &about));
+        said.extend(verdicts::page_cache_caution(&points, self.layout.block, &about));
         said.extend(verdicts::uneven(&self.counted(done)));
         said.extend(verdicts::setting(&self.options, &self.layout, &about));
         said

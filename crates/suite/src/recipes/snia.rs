@@ -110,15 +110,10 @@ impl SniaOptions {
             return Err("there are 1 to 64 threads with 1 to 1024 outstanding: write --threads 2 --depth 16".into());
         }
         if !self.mixes.iter().all(|reads| (0.0..=1.0).contains(reads)) || !self.mixes.contains(&0.0) {
-            return Err(
-                "mixes are shares of reads with 0 among them, which tells whether it is steady: write --mixes 100,65,0"
-                    .into(),
-            );
+            return Err("mixes must include 0, which determines the steady state: write --mixes 100,65,0".into());
         }
         if self.blocks.contains(&0) || !self.blocks.contains(&(4 << 10)) {
-            return Err(
-                "4 KiB have to be among the blocks, to tell whether it is steady: write --blocks 8KiB,4KiB".into()
-            );
+            return Err("blocks must include 4KiB, which determines the steady state: write --blocks 8KiB,4KiB".into());
         }
         if facts.grid > 4 << 10 {
             return Err(format!(

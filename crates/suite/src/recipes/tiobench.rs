@@ -69,13 +69,13 @@ impl Test {
 
 /// Access path to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Through {
+enum AccessPath {
     /// Page cache, by system calls.
     Cache,
     /// Memory mapping of the file.
     Mapping,
     /// `O_DIRECT`.
-    Nothing,
+    Direct,
 }
 
 /// Gaps between the threads on a device.
@@ -164,11 +164,11 @@ impl SuiteOptions for TiobenchOptions {
 }
 
 impl TiobenchOptions {
-    fn through(&self) -> Through {
+    fn access_path(&self) -> AccessPath {
         match (self.mmap, self.direct) {
-            (true, _) => Through::Mapping,
-            (_, true) => Through::Nothing,
-            _ => Through::Cache,
+            (true, _) => AccessPath::Mapping,
+            (_, true) => AccessPath::Direct,
+            _ => AccessPath::Cache,
         }
     }
 
@@ -289,7 +289,7 @@ fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(
             return Err(format!("blocks of {block} bytes: give at least 1, and at most the {} of a file", pass.size));
         }
     }
-    if options.through() == Through::Nothing && !block.is_multiple_of(facts.grid.max(1)) {
+    if options.access_path() == AccessPath::Direct && !block.is_multiple_of(facts.grid.max(1)) {
         return Err(format!("direct I/O needs blocks in multiples of {} bytes here: give larger blocks", facts.grid));
     }
     let has_files = facts.nature == Nature::Directory;
@@ -321,10 +321,10 @@ impl Recipe for Tiobench {
         let options = &self.options;
         let pass = |pass: &Pass| format!("{} x {} with {} random", pass.threads, pass.size, pass.random);
         let passes: Vec<String> = self.passes.iter().filter(|pass| pass.round == 1).map(pass).collect();
-        let through = match options.through() {
-            Through::Cache => "the page cache",
-            Through::Mapping => "a mapping",
-            Through::Nothing => "nothing",
+        let access_path = match options.access_path() {
+            AccessPath::Cache => "the page cache",
+            AccessPath::Mapping => "a mapping",
+            AccessPath::Direct => "nothing",
         };
         let skipped: Vec<&str> = options.skipped.iter().map(|test| test.name()).collect();
         settings([
@@ -333,7 +333,7 @@ impl Recipe for Tiobench {
             ("block", Bytes::new(options.block.into()).to_string()),
             ("directories", options.directories.len().max(1).to_string()),
             ("skipped", if skipped.is_empty() { "nothing".into() } else { skipped.join(", ") }),
-            ("through", through.into()),
+            ("through", access_path.into()),
             ("opened", if options.synchronous { "with O_SYNC" } else { "plainly" }.into()),
             ("written", if options.in_turn { "one after the other" } else { "at the same time" }.into()),
             ("page cache", if options.uncached { "emptied before tests" } else { "as it is" }.into()),
@@ -389,7 +389,7 @@ fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<
     let file = |index: u32| {
         let sizes = passes.iter().filter(|pass| pass.threads > index).map(|pass| pass.size);
         // A mapped file must have its full length.
-        let reserved = options.through() == Through::Mapping;
+        let reserved = options.access_path() == AccessPath::Mapping;
         let directory = options.directories.get(index as usize % options.directories.len().max(1));
         FileSpec { path: directory.cloned(), size: sizes.max().unwrap_or_default(), reserved, writes: true }
     };
@@ -431,8 +431,8 @@ fn worker(options: &TiobenchOptions, pass: &Pass, test: Test, thread: u32) -> Wo
         Test::RandomWrite | Test::RandomRead => (Pattern::Uniform, pass.random),
     };
     let access = Access {
-        engine: if options.through() == Through::Mapping { Engine::Mapped } else { Engine::Inline },
-        direct: options.through() == Through::Nothing,
+        engine: if options.access_path() == AccessPath::Mapping { Engine::Mapped } else { Engine::Inline },
+        direct: options.access_path() == AccessPath::Direct,
         opened: if options.synchronous { SyncMode::Sync } else { SyncMode::None },
         ..Access::buffered()
     };
@@ -732,7 +732,7 @@ fn conclusions(tiobench: &Tiobench, done: &[CompletedStep], facts: &Facts) -> Ve
             });
         }
     }
-    if facts.has_cache() && tiobench.options.through() != Through::Nothing {
+    if facts.has_cache() && tiobench.options.access_path() != AccessPath::Direct {
         verdicts.extend(of_memory(tiobench));
     }
     verdicts.extend(tiobench.of_checks());
@@ -782,8 +782,8 @@ fn of_memory(tiobench: &Tiobench) -> Option<String> {
     }
     (size <= memory).then(|| {
         format!(
-            "The files of {size} together fit into {memory} of memory: what was just written was read from the page cache, \
-             unless it was emptied before."
+            "The files of {size} together fit into {memory} of memory: data just written were read from the page \
+             cache, unless it was dropped before."
         )
     })
 }

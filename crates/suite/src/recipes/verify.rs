@@ -226,7 +226,7 @@ impl VerifyOptions {
             return Err("in a directory, name the file that an earlier run wrote".into());
         }
         if *mode == VerifyMode::WriteAndCheck && whole > facts.space {
-            return Err(format!("{whole} would be written, and {} are there: give --size less", facts.space));
+            return Err(format!("{whole} are needed, {} are available: give a smaller --size", facts.space));
         }
         Ok(whole)
     }
@@ -310,13 +310,13 @@ impl Recipe for Verify {
         }];
         match self.options.mode {
             VerifyMode::WriteAndCheck => said.push(
-                "all of it was read while the storage had power: what its caches would have lost shows only in a check \
+                "all of it was read while the storage had power: a loss from its caches is detected only by a check \
                  after a power cut"
                     .into(),
             ),
             VerifyMode::CheckOnly if !self.remembers => said.push(
-                "each version of a block counts as right, because nothing is remembered of what was written last: a lost \
-                 write over another one is not seen"
+                "every version of a block is accepted, because the last written versions are unknown: lost overwrites \
+                 are not detected"
                     .into(),
             ),
             VerifyMode::CheckOnly => {}

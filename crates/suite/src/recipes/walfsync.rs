@@ -83,7 +83,10 @@ impl Walfsync {
             return Err(format!("{name}: a log is written: name it with --destroy too, if its data may be lost"));
         }
         if options.file > facts.space {
-            return Err(format!("the file takes {}, and {} are there: give --size less", options.file, facts.space));
+            return Err(format!(
+                "the file needs {}, {} are available: give a smaller --size",
+                options.file, facts.space
+            ));
         }
         let (headings, cases) = cases(options.preset);
         let planned = (0..cases.len()).filter(|index| cases[*index].refused(facts).is_none()).collect();
@@ -101,13 +104,13 @@ impl Walfsync {
     }
 
     /// The result of the first case that matches.
-    fn find<'a>(&self, rows: &'a [Row], wanted: impl Fn(&Case) -> bool) -> Option<&'a Got> {
+    fn find<'a>(&self, rows: &'a [Row], wanted: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
         let place = self.cases.iter().position(wanted)?;
         rows[place].got.as_ref().filter(|got| got.operations > 0.0)
     }
 }
 
-fn got(case: &Case, seen: &IoResult) -> Got {
+fn got(case: &Case, seen: &IoResult) -> CaseResult {
     let total = seen.total();
     let is_write = |kind: Kind| matches!(kind, Kind::Write | Kind::DurableWrite);
     let writes: u64 =
@@ -116,7 +119,7 @@ fn got(case: &Case, seen: &IoResult) -> Got {
         Kind::Flush => counter.kind == Kind::Flush,
         _ => is_write(counter.kind),
     });
-    Got { operations: writes as f64 / f64::from(case.writes), span: seen.span(), bytes: total.bytes(), durable }
+    CaseResult { operations: writes as f64 / f64::from(case.writes), span: seen.span(), bytes: total.bytes(), durable }
 }
 
 impl Recipe for Walfsync {
@@ -250,7 +253,7 @@ impl Walfsync {
 fn redo_verdict(rows: &[Row]) -> Option<String> {
     let measured = rows.iter().filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?)));
     let (small, first) = measured.clone().find(|(_, got)| got.operations > 0.0)?;
-    let rate = |got: &Got| got.bytes as f64 / 1e6 / got.span.as_secs_f64().max(1e-9);
+    let rate = |got: &CaseResult| got.bytes as f64 / 1e6 / got.span.as_secs_f64().max(1e-9);
     let (large, fastest) = measured.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1)))?;
     Some(format!(
         "log file parallel write takes {} (median) and {} (p99) for {small}; the log writer reaches {:.1} MB/s at \
@@ -265,7 +268,7 @@ fn etcd_verdict(rows: &[Row]) -> Option<String> {
     let tail = rows.first()?.got.as_ref()?.durable.quantile(0.99)?;
     let judged = if tail < ETCD_P99 { "below" } else { "not below" };
     let end = if tail < ETCD_P99 { "" } else { ": leaders will be lost under load" };
-    Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} that etcd asks for{end}"))
+    Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} required by etcd{end}"))
 }
 
 /// Method of durability.
@@ -498,7 +501,7 @@ const PLAIN_RATIO: f64 = 3.0;
 const ALIKE_RATIO: f64 = 1.5;
 
 /// Evidence on flushes from the commit times; `None` for a model, or without figures.
-fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<String> {
+fn flush_verdict(commit: &CaseResult, plain: Option<&CaseResult>, facts: &Facts) -> Option<String> {
     if !matches!(facts.source, Source::Measured { .. }) {
         return None;
     }
@@ -506,8 +509,8 @@ fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<Str
     let Durable { least, medium } = durable(facts);
     if let Some(plain) = plain.filter(|plain| commit.rate() * PLAIN_RATIO > plain.rate()) {
         return Some(format!(
-            "flushes do nothing here: {:.0} durable writes a second, and {:.0} without a flush; this place is memory, or \
-             ignores flushes",
+            "flushes have no effect: {:.0} durable writes a second, and {:.0} without a flush; the target is memory, \
+             or ignores flushes",
             commit.rate(),
             plain.rate()
         ));
@@ -519,21 +522,24 @@ fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<Str
     let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_ref());
     let cache = cache.map_or_else(String::new, |cache| format!(" (its write cache: {cache})"));
     Some(format!(
-        "the flush of a commit takes {median} (median), no faster than {medium} can be{cache}: nothing speaks against its \
-         honesty, and only a power cut proves it"
+        "the flush of a commit takes {median} (median), no faster than {medium} can be{cache}: it is probably \
+         effective, but only a power cut can prove it"
     ))
 }
 
 /// Whether a flush on another descriptor makes writes durable.
-fn descriptors(own: &Got, other: &Got) -> String {
+fn descriptors(own: &CaseResult, other: &CaseResult) -> String {
     let (own, other) = (1e6 / own.rate(), 1e6 / other.rate());
     if other * ALIKE_RATIO < own {
         format!(
-            "fsync through another descriptor takes {other:.0} us, and {own:.0} us through the one that wrote: it does \
-             not flush what another one wrote"
+            "fsync through another descriptor takes {other:.0} us, and {own:.0} us through the descriptor of the \
+             write: it does not flush writes of another descriptor"
         )
     } else {
-        format!("fsync through another descriptor takes {other:.0} us, as through the one that wrote ({own:.0} us)")
+        format!(
+            "fsync through another descriptor takes {other:.0} us, as through the descriptor of the write \
+                 ({own:.0} us)"
+        )
     }
 }
 
@@ -545,12 +551,12 @@ struct Row {
     /// Its label.
     label: String,
     /// Its figures; `None` if it was not measured.
-    got: Option<Got>,
+    got: Option<CaseResult>,
 }
 
 /// Figures of a line.
 #[derive(Clone, Debug)]
-struct Got {
+struct CaseResult {
     /// Operations of the table, each of one or more writes.
     operations: f64,
     /// Duration.
@@ -561,7 +567,7 @@ struct Got {
     durable: Bins,
 }
 
-impl Got {
+impl CaseResult {
     /// Operations per second.
     fn rate(&self) -> f64 {
         self.operations / self.span.as_secs_f64().max(1e-9)
@@ -584,7 +590,7 @@ fn table(span: Span, headings: &[Vec<String>], rows: &[Row], direct: &str) -> St
     text
 }
 
-fn figures(got: Option<&Got>) -> String {
+fn figures(got: Option<&CaseResult>) -> String {
     match got {
         Some(got) if got.operations > 0.0 => {
             let rate = got.rate();
@@ -632,7 +638,8 @@ mod tests {
 
     #[test]
     fn a_table_has_the_known_columns() {
-        let got = Got { operations: 12_687.528, span: Span::from_secs(1), bytes: 1 << 20, durable: Bins::default() };
+        let got =
+            CaseResult { operations: 12_687.528, span: Span::from_secs(1), bytes: 1 << 20, durable: Bins::default() };
         let rows = [
             Row { group: 0, label: "open_datasync".into(), got: Some(got) },
             Row { group: 0, label: "fsync_writethrough".into(), got: None },

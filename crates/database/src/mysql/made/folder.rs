@@ -84,7 +84,7 @@ impl Folder {
             return Ok(());
         }
         let what = format!("the user {name}, as whom a server runs, may not enter {}", self.path.display());
-        Err(Failure::new(Kind::Refused, format!("{what}: let others pass the directories above it (chmod o+x)")))
+        Err(Failure::new(Kind::Refused, format!("{what}: let other users enter the directories above it (chmod o+x)")))
     }
 
     /// Refuses a place with less free space than `needed`.
@@ -97,7 +97,7 @@ impl Folder {
         let (free, needed) = (Bytes::new(free), Bytes::new(needed));
         let place = self.path.parent().unwrap_or(&self.path).display();
         let what = format!("{place}: {free} are free, and an empty server needs {needed}");
-        Err(Failure::new(Kind::NoSpace, format!("{what}: free some, or take a smaller cache")))
+        Err(Failure::new(Kind::NoSpace, format!("{what}: free some space, or use a smaller cache")))
     }
 }
 

@@ -18,13 +18,13 @@ const PART: u64 = 10_000;
 
 /// Comparison of results: the first digest of all rungs, and the number of executions of a rung that differ.
 #[derive(Debug, Default)]
-pub(super) struct Witness {
+pub(super) struct ResultCheck {
     first: Arc<OnceLock<u64>>,
     differing: AtomicU64,
 }
 
-impl Witness {
-    /// A witness for another rung, compared with the same first result.
+impl ResultCheck {
+    /// A check for another rung, compared with the same first result.
     pub(super) fn beside(&self) -> Self {
         Self { first: Arc::clone(&self.first), differing: AtomicU64::new(0) }
     }
@@ -51,7 +51,7 @@ pub(super) struct Executions {
     /// Whether the statement is built in, with a table per session.
     pub(super) own_tables: bool,
     pub(super) kinds: u64,
-    pub(super) witness: Arc<Witness>,
+    pub(super) result_check: Arc<ResultCheck>,
 }
 
 impl Transactions for Executions {
@@ -71,13 +71,13 @@ impl Transactions for Executions {
             session.read_only().map_err(|failure| with_remedy(&failure))?;
         }
         let sql = if self.own_tables { full_scan_of(&self.sql, number) } else { Arc::clone(&self.sql) };
-        Ok(Box::new(Execution { sql, witness: Arc::clone(&self.witness) }))
+        Ok(Box::new(Execution { sql, result_check: Arc::clone(&self.result_check) }))
     }
 }
 
 struct Execution {
     sql: Arc<str>,
-    witness: Arc<Witness>,
+    result_check: Arc<ResultCheck>,
 }
 
 impl TransactionRunner for Execution {
@@ -86,7 +86,7 @@ impl TransactionRunner for Execution {
             Kind::ReadOnly => with_remedy(&failure),
             _ => failure,
         })?;
-        self.witness.sees(answer.digest);
+        self.result_check.sees(answer.digest);
         Ok(Some(answer.digest))
     }
 }

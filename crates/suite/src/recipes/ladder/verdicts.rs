@@ -99,24 +99,27 @@ fn fits_in_memory(ladder: &Ladder, facts: &Facts) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "The table of {size} fits into {what} of {holds}: scans may have been answered from there; give --table more, or limit \
-         --memory."
+        "The table of {size} fits into {what} of {holds}: scans may have been served from memory; give a larger \
+         --table, or limit --memory."
     ))
 }
 
 fn rows(ladder: &Ladder, rungs: &[Rung<'_>]) -> String {
     let differing: Vec<String> = rungs
         .iter()
-        .zip(&ladder.witnesses)
-        .filter(|(_, witness)| witness.differing() > 0)
-        .map(|(rung, witness)| format!("{} of {} at {}", witness.differing(), rung.all.count, sessions(rung.sessions)))
+        .zip(&ladder.result_checks)
+        .filter(|(_, result_check)| result_check.differing() > 0)
+        .map(|(rung, result_check)| {
+            format!("{} of {} at {}", result_check.differing(), rung.all.count, sessions(rung.sessions))
+        })
         .collect();
     if differing.is_empty() {
         let all: u64 = rungs.iter().map(|rung| rung.all.count).sum();
         return format!("All {all} executions brought the same rows.");
     }
     format!(
-        "Executions with other rows than the first: {}. A statement whose result does not change has found an error.",
+        "Executions with other rows than the first: {}. If the result of the statement should not change, this is an \
+         error.",
         differing.join(", ")
     )
 }

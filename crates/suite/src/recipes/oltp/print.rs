@@ -4,10 +4,10 @@ use plimsoll_load::Pace;
 use plimsoll_record::Bins;
 use plimsoll_units::Span;
 
-use super::{By, Measured, OltpOptions};
+use super::{ExecutionMode, Measured, OltpOptions};
 
 /// A point in pgbench's layout.
-pub(super) fn summary(options: &OltpOptions, by: By, point: &Measured<'_>) -> String {
+pub(super) fn summary(options: &OltpOptions, by: ExecutionMode, point: &Measured<'_>) -> String {
     let run = &point.run;
     let (done, failed) = (run.total.operations(), run.total.errors());
     let response = run.total.response();
@@ -17,7 +17,7 @@ pub(super) fn summary(options: &OltpOptions, by: By, point: &Measured<'_>) -> St
             format!("arrivals: {:.1} a second, taken by {} clients\n", rate.as_f64(), point.step.sessions)
         }
     };
-    let mode = if by == By::Statements { "prepared" } else { "prepared, one call each" };
+    let mode = if by == ExecutionMode::Statements { "prepared" } else { "prepared, one call each" };
     format!(
         "transaction type: {}\nscaling factor: {}\nquery mode: {mode}\n{load}duration: {:.1} s\n\
          number of transactions actually processed: {done}\nnumber of failed transactions: {failed} ({:.3}%)\n\

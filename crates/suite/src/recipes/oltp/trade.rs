@@ -8,7 +8,7 @@ use std::sync::Arc;
 use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
 
 use super::ledger::{Ended, Ledger, transact};
-use super::{By, Tables};
+use super::{ExecutionMode, Tables};
 use crate::recipes::numbers::{numbers, parts};
 use crate::sql::{TransactionRunner, Transactions};
 
@@ -167,18 +167,18 @@ pub(super) struct Before {
 }
 
 /// Inconsistencies; empty if none.
-pub(super) fn wrongs(warehouses: u64, row: &Row, before: &Before, ledger: &Ledger) -> Vec<String> {
+pub(super) fn inconsistencies(warehouses: u64, row: &Row, before: &Before, ledger: &Ledger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
-    let mut wrongs = Vec::new();
+    let mut inconsistencies = Vec::new();
     let mut same = |what: &str, one: i64, other: i64| {
         if one != other {
-            wrongs.push(format!("{what}: {one} and {other}"));
+            inconsistencies.push(format!("{what}: {one} and {other}"));
         }
     };
     same("orders, and numbers that districts gave out", figure(0), figure(1));
     same("lines of orders, and the line counts of the orders", figure(2), figure(3));
     same("money of warehouses and of their districts, in hundredths", figure(4), figure(5));
-    same("districts whose newest order is not the last number given out", figure(8), 0);
+    same("districts whose newest order is not the last assigned number", figure(8), 0);
     let initial = (ORDERS * DISTRICTS * warehouses).cast_signed();
     let undelivered = ((ORDERS + 1 - UNDELIVERED) * DISTRICTS * warehouses).cast_signed();
     same("new orders, of orders and of those not delivered", figure(0) - initial, figure(7) - undelivered);
@@ -186,12 +186,15 @@ pub(super) fn wrongs(warehouses: u64, row: &Row, before: &Before, ledger: &Ledge
     let mut committed = |what: &str, least: u64, seen: i64| {
         let seen = u64::try_from(seen).unwrap_or(0);
         if !(least..=least + unsure).contains(&seen) {
-            wrongs.push(format!("{least} {what} were committed, {unsure} transactions perhaps, and {seen} are there"));
+            inconsistencies.push(format!(
+                "{least} {what} were committed, {unsure} transactions may have been, and \
+                                          {seen} exist"
+            ));
         }
     };
     committed("new orders", ledger.made(NEW_ORDER), figure(0) - before.orders);
     committed("payments", ledger.made(PAYMENT), figure(6) - before.payments);
-    wrongs
+    inconsistencies
 }
 
 /// Of 21 transactions, ten are of each of the first two kinds, and a single is of the third.
@@ -224,7 +227,7 @@ const STATEMENTS: [&str; 17] = [
 
 /// The TPC-C-like transactions.
 pub(super) struct Trade {
-    pub(super) by: By,
+    pub(super) by: ExecutionMode,
     pub(super) warehouses: u64,
     pub(super) ledger: Arc<Ledger>,
     /// Seed of the constants of `NURand`.
@@ -233,7 +236,7 @@ pub(super) struct Trade {
 
 /// The transactions of a session.
 struct Trader {
-    by: By,
+    by: ExecutionMode,
     warehouses: u64,
     ledger: Arc<Ledger>,
     /// Constants of `NURand` for customers and items.
@@ -260,7 +263,7 @@ impl Transactions for Trade {
 
     fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         let statements: Vec<String> = match self.by {
-            By::Statements => STATEMENTS.map(String::from).into(),
+            ExecutionMode::Statements => STATEMENTS.map(String::from).into(),
             // The queries read the results of the procedures.
             by => vec![
                 "CALL place_order(?, ?, ?, ?, ?, ?)".into(),
@@ -288,7 +291,7 @@ fn value(number: u64) -> Value {
 /// First row of a query that must return rows.
 fn first(session: &mut dyn Session, prepared: Prepared, values: &[Value], what: &str) -> Result<Vec<Value>, Failure> {
     let rows = session.fetch(prepared, values)?;
-    rows.into_iter().next().ok_or_else(|| Failure::new(Kind::Statement, format!("{what} is not there: {values:?}")))
+    rows.into_iter().next().ok_or_else(|| Failure::new(Kind::Statement, format!("{what} is missing: {values:?}")))
 }
 
 impl Trader {
@@ -324,7 +327,7 @@ impl Trader {
         let (district, customer) = (value(random.u64(1..=DISTRICTS)), self.customer(random));
         let lines = self.lines(random, home);
         let home = value(home);
-        if self.by == By::Statements {
+        if self.by == ExecutionMode::Statements {
             return transact(session, |session| self.place(session, &home, &district, &customer, &lines));
         }
         let list = |of: fn(&Line) -> u64| {
@@ -382,7 +385,7 @@ impl Trader {
         };
         let customer = [of_w, of_d, self.customer(random)];
         let at = [value(home), district];
-        if self.by != By::Statements {
+        if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[1], &[&at[..], &customer, &[paid]].concat())?;
             return Ok(Ended::Committed);
         }
@@ -400,7 +403,7 @@ impl Trader {
     fn order_status(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<Ended, Failure> {
         let home = value(random.u64(1..=self.warehouses));
         let customer = [home, value(random.u64(1..=DISTRICTS)), self.customer(random)];
-        if self.by != By::Statements {
+        if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[2], &customer)?;
             return Ok(Ended::Committed);
         }
@@ -431,7 +434,7 @@ mod tests {
 
     fn trader(warehouses: u64) -> Trader {
         let ledger = Arc::new(Ledger::default());
-        Trader { by: By::Statements, warehouses, ledger, constants: (7, 11), prepared: Vec::new() }
+        Trader { by: ExecutionMode::Statements, warehouses, ledger, constants: (7, 11), prepared: Vec::new() }
     }
 
     #[test]
@@ -453,7 +456,7 @@ mod tests {
 
     #[test]
     fn transaction_mix_is_10_10_1() {
-        let trade = Trade { by: By::Statements, warehouses: 1, ledger: Arc::default(), seed: 1 };
+        let trade = Trade { by: ExecutionMode::Statements, warehouses: 1, ledger: Arc::default(), seed: 1 };
         let mut counts = [0; 3];
         (0..2_100).for_each(|random| counts[usize::from(trade.pick(random))] += 1);
         assert_eq!(counts, [1_000, 1_000, 100]);

@@ -37,8 +37,8 @@ pub(super) fn verdicts(oltp: &Oltp, done: &[CompletedStep], facts: &Facts) -> Ve
     said.extend(agreement(oltp, done));
     if oltp.options.script == Script::NewOrder {
         said.push(format!(
-            "This is TPC-C-like, not TPC-C: {} new orders were undone on purpose (about 1 % of them), customers are found by number \
-             only, and nothing is delivered.",
+            "This is TPC-C-like, not TPC-C: {} new orders were rolled back intentionally (about 1 % of them), \
+             customers are found only by number, and there are no deliveries.",
             oltp.ledger.undone()
         ));
     }
@@ -75,7 +75,7 @@ fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
 }
 
 fn agreement(oltp: &Oltp, done: &[CompletedStep]) -> Vec<String> {
-    let loaded = oltp.wrongly_loaded(done);
+    let loaded = oltp.load_errors(done);
     if !loaded.is_empty() {
         return vec![format!("The tables were not loaded as they have to be: {}.", loaded.join("; "))];
     }
@@ -84,9 +84,9 @@ fn agreement(oltp: &Oltp, done: &[CompletedStep]) -> Vec<String> {
         Script::SelectOnly => "balances and the empty history",
         _ => "balances, the history, and the committed transactions",
     };
-    vec![match oltp.wrongs(done) {
+    vec![match oltp.inconsistencies(done) {
         None => format!("Consistency was not checked, because the run ended early: {what}."),
-        Some(wrongs) if wrongs.is_empty() => format!("Consistent: {what}."),
-        Some(wrongs) => format!("INCONSISTENT DATA: {}.", wrongs.join("; ")),
+        Some(inconsistencies) if inconsistencies.is_empty() => format!("Consistent: {what}."),
+        Some(inconsistencies) => format!("INCONSISTENT DATA: {}.", inconsistencies.join("; ")),
     }]
 }

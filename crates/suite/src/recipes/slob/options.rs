@@ -235,8 +235,8 @@ impl SlobOptions {
                 let each = least_each.max(64 << 20);
                 if each.saturating_mul(schemas) > MAX_DEFAULT_SIZE.get() {
                     return Err(format!(
-                        "the cache of this database is {cache}, and {TIMES_CACHE} times as much has to be loaded: write --scale \
-                         {}MiB if that is meant, or load a server of its own with --make",
+                        "the cache of this database is {cache}, and {TIMES_CACHE} times as much data must be loaded: \
+                         write --scale {}MiB, or create a server with --make",
                         each.div_ceil(1 << 20)
                     ));
                 }

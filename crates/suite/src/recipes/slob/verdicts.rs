@@ -106,7 +106,7 @@ fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
 }
 
 /// Caution if reads were served from the page cache.
-pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Option<String> {
+pub(super) fn page_cache_caution(points: &[Point], block: u64, about: &DatabaseAbout) -> Option<String> {
     let known = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point)));
     let Some((share, point)) = known.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return (about.direct != Some(true)).then(|| {
@@ -143,8 +143,8 @@ pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAb
         )
     } else {
         format!(
-            "Columns hold random bytes ({row} to a row) that nothing compresses, as with OBFUSCATE_COLUMNS=TRUE; what a row leaves of \
-             its block is {}.",
+            "Columns hold random bytes ({row} to a row) that are incompressible, as with OBFUSCATE_COLUMNS=TRUE; the \
+             rest of the block is {}.",
             match layout.system {
                 plimsoll_database::System::Postgres => "room for its next versions, empty until the first update",
                 plimsoll_database::System::Mysql => "a second row of the same size, which is never read",

@@ -14,8 +14,8 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
         return verdicts;
     }
     verdicts.push(
-        "Nothing was purged before: what was on the device, and what other tests left there, is part of the figures. They \
-         do not comply with SNIA's specification."
+        "The device was not purged: its earlier contents, and those of other tests, affect the figures. They do not \
+         comply with SNIA's specification."
             .into(),
     );
     if facts.nature == Nature::Directory {
@@ -30,7 +30,7 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
     }
     if options.precondition < 2 && all.iter().any(|results| results.test.is_preconditioned()) {
         verdicts.push(format!(
-            "All was written {} times before a test, not twice as the method asks.",
+            "The whole size was written {} times before a test, not twice as the method requires.",
             options.precondition
         ));
     }

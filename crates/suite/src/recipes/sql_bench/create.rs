@@ -42,7 +42,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     };
     let note = match dialect.0 {
         System::Mysql => "",
-        _ => "the keys are unique ones, because a statement that makes a table can make no others here",
+        _ => "the keys are unique, because CREATE TABLE supports no others in this system",
     };
     vec![
         Section::counted(MANY, TABLES, count, move |index| ask(format!("CREATE TABLE made_{index} ({first})"))),

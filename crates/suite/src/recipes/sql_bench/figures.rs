@@ -173,7 +173,7 @@ impl Flushed {
     fn counted(&self) -> String {
         let known = |flushes: Option<f64>, who: &str| {
             flushes.map_or_else(
-                || format!("{who} does not say how often"),
+                || format!("{who} does not report the number"),
                 |flushes| format!("{who} counted {flushes:.2}"),
             )
         };
@@ -209,8 +209,8 @@ fn durability(commit: &Flushed, facts: &Facts) -> String {
     let is_durable = about.and_then(|about| about.durable);
     let Durable { least, medium } = durable(facts);
     if is_durable == Some(false) {
-        return "commits did not reach the storage: the server's settings tell it not to flush; every figure of a test that \
-                writes is about memory, and its data are lost when the host fails"
+        return "commits did not reach the storage: flushes are disabled in the server's settings; figures of tests \
+                that write are those of memory, and the data are lost when the host fails"
             .into();
     }
     if commit.server.is_some_and(|flushes| flushes < FLUSHED) {
@@ -229,12 +229,12 @@ fn durability(commit: &Flushed, facts: &Facts) -> String {
     match commit.device {
         Some(flushes) if flushes < FLUSHED => format!("{set}, and the device was not flushed: {}", unflushed(facts)),
         Some(_) => format!(
-            "{set}, the device was flushed for it, and it took no less than {medium} can take: nothing speaks against it that \
-             commits reached the storage, and only a power cut proves it"
+            "{set}, the device was flushed for it, and it took no less than {medium} can take: commits probably \
+             reached the storage, but only a power cut can prove it"
         ),
         None => format!(
-            "{set}, and it took no less than {medium} can take; the device is not on this host, so whether it was flushed \
-             cannot be told"
+            "{set}, and it took no less than {medium} can take; the device is not on this host, so it is unknown \
+             whether it was flushed"
         ),
     }
 }
@@ -243,16 +243,16 @@ fn durability(commit: &Flushed, facts: &Facts) -> String {
 fn unflushed(facts: &Facts) -> String {
     let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_deref());
     match cache {
-        Some("write through") => "the kernel takes its write cache for none or a safe one (write through), and passes no \
-                                  flush on; is there a volatile cache behind it, commits are lost with its power"
+        Some("write through") => "the kernel treats its write cache as absent or safe (write through), and forwards \
+                                  no flushes; with a volatile cache, commits are lost on a power failure"
             .into(),
         Some(cache) => format!(
-            "its write cache says {cache}, so that commits may be in it and nowhere else; look for a filesystem without \
-             barriers, or data that are not on this device"
+            "its write cache is {cache}, so that commits may exist only in the cache; check for a filesystem without \
+             barriers, or for data on another device"
         ),
-        None => "either the kernel takes it for one without a volatile cache, or the filesystem sends no flushes (mounted \
-                 without barriers, or in memory); the time of a commit says which: what takes tens of microseconds was in no \
-                 disk's medium"
+        None => "either the kernel assumes that it has no volatile cache, or the filesystem sends no flushes (mounted \
+                 without barriers, or in memory); the time of a commit distinguishes these: tens of microseconds are \
+                 too short for the medium of a disk"
             .into(),
     }
 }
@@ -489,7 +489,7 @@ pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
 /// Deviations from the definition.
 pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<String> {
     let mut said = Vec::new();
-    let counts = "seconds at full counts are extrapolated from what a statement took, on tables of full size";
+    let counts = "seconds at full counts are extrapolated from the time of a statement, on tables of full size";
     if options.size < 1.0 {
         said.push(format!(
             "tables had {} times their full size: no figure here can be compared with sql-bench's; leave --size out for that",
@@ -497,7 +497,7 @@ pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<St
         ));
     } else if options.scale < 1.0 {
         said.push(format!(
-            "sections were asked {} times their full counts: {counts}; --scale 1 asks for all",
+            "sections executed {} times their full counts: {counts}; --scale 1 executes all",
             options.scale
         ));
     }

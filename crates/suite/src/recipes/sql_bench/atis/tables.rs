@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// Rule for the number in a column, by the row number from 0.
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum NumberRule {
     /// The row number.
     Row,
     /// The row number modulo this.
@@ -24,7 +24,7 @@ pub(super) struct Column {
     /// Whether the value is text: prefix and number.
     pub(super) is_text: bool,
     prefix: &'static str,
-    of: Of,
+    of: NumberRule,
 }
 
 /// A table.
@@ -58,11 +58,11 @@ impl Column {
     }
 }
 
-const fn int(name: &'static str, of: Of) -> Column {
+const fn int(name: &'static str, of: NumberRule) -> Column {
     Column { name, is_text: false, prefix: "", of }
 }
 
-const fn text(name: &'static str, prefix: &'static str, of: Of) -> Column {
+const fn text(name: &'static str, prefix: &'static str, of: NumberRule) -> Column {
     Column { name, is_text: true, prefix, of }
 }
 
@@ -70,7 +70,7 @@ const fn table(name: &'static str, rows: u64, key: &'static str, columns: &'stat
     Table { name, rows, key, columns }
 }
 
-use Of::{Block, Cycle, Mixed, Row, Steps};
+use NumberRule::{Block, Cycle, Mixed, Row, Steps};
 
 /// All tables, with the original total number of rows.
 pub(super) const TABLES: &[Table] = &[
