@@ -76,7 +76,7 @@ pub struct Autotune {
     /// Highest level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u32>,
-    /// Size of a change in levels; default: the product's, or 10.
+    /// Size of a change, in units of the level; default: that of the product, or 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// Throttled time before a step up.
@@ -88,8 +88,7 @@ pub struct Autotune {
     /// Idle time before each further step down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_next_ns: Option<u64>,
-    /// Time without clients before the volume rests at its lowest level, until a client connects. Absent disables
-    /// resting.
+    /// Time without clients before the volume rests at its lowest level. Absent disables resting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detached_after_ns: Option<u64>,
 }

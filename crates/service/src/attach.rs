@@ -48,8 +48,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// Records the block device of a volume on this host. An attachment may gain missing parts; a conflicting
-    /// attachment is refused.
+    /// Records the block device of a volume. An attachment may gain missing parts; a conflict is refused.
     pub fn attach(&self, name: &str, attachment: &api::Attachment) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;

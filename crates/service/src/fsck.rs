@@ -44,8 +44,7 @@ pub struct Check {
     pub has_checksums: bool,
     /// Bytes compared with checksums; shared extents count once.
     pub verified_bytes: u64,
-    /// Bytes of extents that were being written when the service ended. Their checksums are recomputed at the next
-    /// start.
+    /// Bytes of extents in the process of being written at the end; the next start recomputes their checksums.
     pub uncertain_bytes: u64,
     /// Blocks of volumes with checksum mismatches.
     pub damaged: Vec<DamagedBlock>,
@@ -98,8 +97,7 @@ pub struct CheckedVolume {
     pub used_bytes: u64,
 }
 
-/// Checks a data directory and repairs it if requested. Fails if the directory is in use, is not a data directory, or
-/// cannot be read.
+/// Checks and optionally repairs a data directory. Fails if it is in use, foreign, or unreadable.
 pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result<Check, DirectoryError> {
     let mut inspection = Inspection::open(directory)?;
     let mut check = Check { id: inspection.id().to_string(), ..Check::default() };

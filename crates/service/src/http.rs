@@ -272,8 +272,7 @@ async fn serve_client(
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, connection).await;
 }
 
-/// Authentication middleware: answers 401 and closes the connection without a valid token. Runs before the body is
-/// read.
+/// Authentication middleware: answers 401 and closes the connection without a valid token, before the body is read.
 async fn require_token(State(client): State<Arc<TokenClient>>, request: Request, next: Next) -> Response {
     if !client.token.admits(request.headers()) {
         return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer"), (CONNECTION, "close")]).into_response();

@@ -11,7 +11,7 @@ enum NumberRule {
     Cycle(u64),
     /// The row number divided by this.
     Block(u64),
-    /// Pseudo-random below this.
+    /// Scattered below this.
     Mixed(u64),
     /// From the first, in steps of the third, restarting after the second.
     Steps(u64, u64, u64),
