@@ -113,8 +113,8 @@ impl Place {
         Self::second(&mounts, &mine).or_else(|| Self::first(&mounts, &mine))
     }
 
-    /// Version 2: except for the root, a group with processes of its own cannot delegate memory. So the new group is a sibling of
-    /// the group of this process, or is higher up.
+    /// Version 2: except for the root, a group with processes of its own cannot delegate memory. So the new group is a
+    /// sibling of the group of this process, or is higher up.
     fn second(mounts: &str, mine: &str) -> Option<Self> {
         let top = mounted(mounts, "cgroup2", None)?;
         let own = mine.lines().find_map(|line| line.strip_prefix("0::/"))?;

@@ -27,7 +27,8 @@ pub struct Prepared(pub usize);
 
 /// A connection, used by one thread at a time.
 pub trait Session: Send {
-    /// Runs statements separated by `;`, without parameters. Rows are counted and dropped; the counts of all statements are added.
+    /// Runs statements separated by `;`, without parameters. Rows are counted and dropped; the counts of all statements
+    /// are added.
     fn run(&mut self, sql: &str) -> Result<Answer, Failure>;
 
     /// Runs a statement without parameters and returns its rows; of a `CALL` those of its last result.
@@ -57,8 +58,8 @@ pub trait Session: Send {
         self.run("ROLLBACK").map(drop)
     }
 
-    /// Makes later transactions of this session read-only: a write fails with [`Kind::ReadOnly`]. A statement that explicitly
-    /// starts a read-write transaction still gets one.
+    /// Makes later transactions of this session read-only: a write fails with [`Kind::ReadOnly`]. A statement that
+    /// explicitly starts a read-write transaction still gets one.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the system has no read-only sessions.
@@ -92,8 +93,8 @@ pub trait Observer: Send {
     /// The current activity of the connected ones of these sessions; empty if the server does not report it.
     fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure>;
 
-    /// Time of all sessions by activity, since an arbitrary moment: only differences have a meaning. Calls in progress are not
-    /// included. None if the database has no such counters and [`Observer::activity`] has to be sampled.
+    /// Time of all sessions by activity, since an arbitrary moment: only differences have a meaning. Calls in progress
+    /// are not included. None if the database has no such counters and [`Observer::activity`] has to be sampled.
     fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
         None
     }
@@ -172,8 +173,8 @@ pub trait Database: Send + Sync {
         None
     }
 
-    /// Writes the dirty blocks of the server's cache (`CHECKPOINT` or similar), so that a step does not include the writes of the
-    /// previous one. No effect if the system has no checkpoint.
+    /// Writes the dirty blocks of the server's cache (`CHECKPOINT` or similar), so that a step does not include the
+    /// writes of the previous one. No effect if the system has no checkpoint.
     fn checkpoint(&self) -> Result<(), Failure> {
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! Tests of SQLite, which needs no installation.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's failure is a panic, and it says when it is skipped
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a failed test panics, a skipped test prints its reason
 
 use plimsoll_record::Spent;
 use std::os::unix::fs::MetadataExt as _;

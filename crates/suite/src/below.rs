@@ -1,4 +1,5 @@
-//! The storage below a database: the device of its files, the processors of its host, and the limits of an emulated volume.
+//! The storage below a database: the device of its files, the processors of its host, and the limits of an emulated
+//! volume.
 
 use plimsoll_device::{device_below, disk_counters, host_time};
 use plimsoll_record::{DiskCounters, Finding, HostTime, StorageSide};
@@ -16,8 +17,8 @@ pub struct StorageSample {
 }
 
 impl StorageSample {
-    /// The difference to an earlier moment. Limits have their share of all operations, in descending order; limits without
-    /// operations are left out.
+    /// The difference to an earlier moment. Limits have their share of all operations, in descending order; limits
+    /// without operations are left out.
     pub fn since(&self, before: &Self) -> StorageSide {
         StorageSide {
             disk: self.disk.as_ref().zip(before.disk.as_ref()).and_then(|(now, then)| now.since(then)),

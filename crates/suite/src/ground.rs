@@ -137,8 +137,8 @@ pub enum Unfit {
 
 /// Storage, database or model that executes steps.
 pub trait Ground {
-    /// Called once before the first measured step: flushes the data of loading, and slows storage that was fast for loading down
-    /// to the measured storage.
+    /// Called once before the first measured step: flushes the data of loading, and slows storage that was fast for
+    /// loading down to the measured storage.
     ///
     /// The storage or the database failed.
     /// The storage or the database does not take it.

@@ -104,8 +104,8 @@ pub trait Transactions: Send + Sync {
     /// The kind of the next transaction, from a random number.
     fn pick(&self, random: u64) -> u8;
 
-    /// The kind of transaction number `turn`, from 0, of a session (closed load) or of all arrivals (open load); by default the
-    /// pick of the random number.
+    /// The kind of transaction number `turn`, from 0, of a session (closed load) or of all arrivals (open load); by
+    /// default the pick of the random number.
     fn pick_at(&self, _turn: u64, random: u64) -> u8 {
         self.pick(random)
     }
@@ -136,7 +136,8 @@ pub struct TransactionKind {
     pub name: String,
     /// Whether it writes.
     pub writes: bool,
-    /// Whether it is a separately timed part of other transactions, such as a commit: excluded from rates and response times.
+    /// Whether it is a separately timed part of other transactions, such as a commit: excluded from rates and response
+    /// times.
     pub is_part: bool,
 }
 

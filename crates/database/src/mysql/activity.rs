@@ -12,7 +12,8 @@ pub(super) struct SessionActivity {
 }
 
 impl SessionActivity {
-    /// From the command and state of the session, its current file call as noted by the server, and the call of its thread.
+    /// From the command and state of the session, its current file call as noted by the server, and the call of its
+    /// thread.
     pub(super) fn new(command: &str, state: &str, call: &str, thread: Option<Thread>) -> Self {
         let idle = command == "Sleep";
         let state = state.to_lowercase();

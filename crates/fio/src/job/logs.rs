@@ -20,7 +20,7 @@ pub enum WindowValue {
 
 /// Logs to write. An empty name stands for the job's name.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools)] // switches of fio, each of its own
+#[allow(clippy::struct_excessive_bools)] // independent flags of fio
 pub struct Logs {
     /// `write_bw_log`.
     pub bandwidth: Option<String>,

@@ -71,7 +71,8 @@ pub(super) fn on_storage(
     Ok(seen)
 }
 
-/// The target, with flushes through the descriptor that `access` requires. Writes go through the descriptor of the target.
+/// The target, with flushes through the descriptor that `access` requires. Writes go through the descriptor of the
+/// target.
 pub(super) fn reopening(target: Box<dyn Target>, path: &Path, access: &Access) -> Box<dyn Target> {
     let flush = match (access.descriptor, access.flush) {
         (Descriptor::Kept, _) => return target,

@@ -94,7 +94,8 @@ enum Until {
 /// Options of the ladder.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LadderOptions {
-    /// File with the statement or script, which runs on your own tables; by default a full scan of a generated table per session
+    /// File with the statement or script, which runs on your own tables; by default a full scan of a generated table
+    /// per session
     #[arg(long, value_name = "FILE")]
     pub sql: Option<SqlScript>,
     /// Allow the statement to write. YOUR TABLES ARE CHANGED. By default its sessions are read-only

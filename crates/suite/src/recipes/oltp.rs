@@ -38,7 +38,8 @@ const FILLERS: u32 = 4;
 /// Transaction scripts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Script {
-    /// TPC-B-like: an account, a teller and a branch are updated, and a row is added to the history, as pgbench does by default
+    /// TPC-B-like: an account, a teller and a branch are updated, and a row is added to the history, as pgbench does by
+    /// default
     #[default]
     TpcB,
     /// An account is updated, and a row is added to the history, as pgbench -N does
@@ -109,7 +110,8 @@ pub struct OltpOptions {
     /// procedure, if the system has them
     #[arg(long)]
     pub statements: bool,
-    /// Only closed loads with these numbers of clients, such as 1,4,16; by default the number rises until throughput does not
+    /// Only closed loads with these numbers of clients, such as 1,4,16; by default the number rises until throughput
+    /// does not
     #[arg(long, value_name = "COUNTS", value_delimiter = ',')]
     pub clients: Option<Vec<u32>>,
     /// Only open loads with these rates of transactions per second, such as 100,200; arrivals are independent (Poisson)

@@ -103,8 +103,8 @@ pub struct SqlBenchOptions {
         hide_default_value = true
     )]
     pub tests: Vec<Test>,
-    /// Number of executions of each section, as a share of its full count. 1 is the whole benchmark, which takes hours if a
-    /// commit takes a millisecond; the tables always have their full size
+    /// Number of executions of each section, as a share of its full count. 1 is the whole benchmark, which takes hours
+    /// if a commit takes a millisecond; the tables always have their full size
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub scale: f64,
     /// Size of the tables, as a share of the full size. Only for trying it out: results are not comparable

@@ -89,7 +89,7 @@ pub struct Gap {
 
 /// Options of tiotest and tiobench.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
-#[allow(clippy::struct_excessive_bools)] // switches of the tool, each of its own
+#[allow(clippy::struct_excessive_bools)] // independent flags of the tool
 pub struct TiobenchOptions {
     /// Threads, each with its own file (tiotest -t); several numbers for a pass each (tiobench --threads)
     #[arg(long, value_name = "THREADS", value_delimiter = ',')]

@@ -1,5 +1,5 @@
 //! The whole suite on small tables of real databases, without failures and wrong results.
-#![allow(clippy::print_stderr)] // it says when it is skipped
+#![allow(clippy::print_stderr)] // a skipped test prints its reason
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

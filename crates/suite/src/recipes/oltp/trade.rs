@@ -1,4 +1,5 @@
-//! TPC-C-like transactions: tables in the sizes of TPC-C, new orders, payments and order status, and the consistency check.
+//! TPC-C-like transactions: tables in the sizes of TPC-C, new orders, payments and order status, and the consistency
+//! check.
 //!
 //! Not TPC-C: no terminals, no deliveries, no stock levels, customers only by number. Amounts are in hundredths, so
 //! that sums are exact in every system.

@@ -101,7 +101,8 @@ pub struct SlobOptions {
     /// Schemas, all active at every point; each is a table with its index
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     pub schemas: u32,
-    /// Size of a schema: blocks as a bare number, or bytes; by default 64 MiB, or more so that all are four times the cache
+    /// Size of a schema: blocks as a bare number, or bytes; by default 64 MiB, or more so that all are four times the
+    /// cache
     #[arg(long, value_name = "BLOCKS|SIZE")]
     pub scale: Option<Scale>,
     /// Blocks of a unit of work, which visits all but the last, as in SLOB
