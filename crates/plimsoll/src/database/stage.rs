@@ -206,7 +206,7 @@ impl UnderlyingStorage for Stage {
     fn begin_measuring(&mut self) -> Result<(), String> {
         let Some(like) = self.becomes.take() else { return Ok(()) };
         let point = self.point();
-        let failed = |error: std::io::Error| format!("flushing the loaded data to {}: {error}", point.display());
+        let failed = |error: std::io::Error| format!("writing what was loaded to {}: {error}", point.display());
         let directory = File::open(point).map_err(failed)?;
         rustix::fs::syncfs(&directory).map_err(|error| failed(error.into()))?;
         uncache(point);

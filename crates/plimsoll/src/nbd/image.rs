@@ -57,7 +57,7 @@ impl Image {
 fn make(path: &Path, args: &NbdArgs, capacity: Option<Bytes>) -> Result<Image, Trouble> {
     let shown = path.display();
     if args.read_only {
-        return Err(Trouble::usage(format!("{shown}: no such file to read")));
+        return Err(Trouble::usage(format!("{shown}: there is no such file to read")));
     }
     let size = args.size.or(capacity);
     let size = size.ok_or_else(|| Trouble::usage(format!("{shown}: there is no such file; --size makes it")))?;
