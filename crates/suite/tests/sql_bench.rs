@@ -274,7 +274,7 @@ fn flushes_are_judged() {
     check(Answers { each: Span::from_micros(5), ..flushed() }, Some(true), "flushes may not be honoured");
     let none = said(Answers { server: None, device: None, ..flushed() }, Some(true));
     assert!(!none.contains("time in flushes"), "{none}");
-    // The setting of the published figures is always included.
+    // What the article's figures are about is said in any case.
     assert!(none.contains("0.7 ms for each") && none.contains("the SATA server was not flushing"), "{none}");
 }
 
