@@ -43,29 +43,29 @@ struct Tune {
 pub(crate) struct Ticker(Arc<(Mutex<bool>, Condvar)>);
 
 impl Ticker {
-    /// Starts the thread. It ends with `end`, or when the service is dropped.
-    pub fn begin(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
-        let (ended, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
-        let beat = move || while !waited(&ended, TICK) && tick(&inner) {};
+    /// Starts the thread. It ends with `stop`, or when the service is dropped.
+    pub fn start(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
+        let (stopped, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
+        let beat = move || while !wait(&stopped, TICK) && tick(&inner) {};
         std::thread::Builder::new().name("automation".into()).spawn(beat).map(drop)
     }
 
     /// Waits for `span`; true if stopped.
-    pub fn waited(&self, span: Duration) -> bool {
-        waited(&self.0, span)
+    pub fn wait(&self, span: Duration) -> bool {
+        wait(&self.0, span)
     }
 
     /// Stops after the tick in progress.
-    pub fn end(&self) {
+    pub fn stop(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
     }
 }
 
 /// Waits for `span`; true if stopped.
-fn waited((ended, told): &(Mutex<bool>, Condvar), span: Duration) -> bool {
-    let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-    let waited = told.wait_timeout_while(ended, span, |ended| !*ended);
+fn wait((stopped, changed): &(Mutex<bool>, Condvar), span: Duration) -> bool {
+    let stopped = stopped.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = changed.wait_timeout_while(stopped, span, |stopped| !*stopped);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 

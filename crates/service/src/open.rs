@@ -85,7 +85,7 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server), OpenError> {
         notices,
     };
     let service = Service { inner: Arc::new(inner) };
-    service.inner.ticker.begin(&service.inner).map_err(OpenError::Thread)?;
+    service.inner.ticker.start(&service.inner).map_err(OpenError::Thread)?;
     Ok((service, server))
 }
 

@@ -113,7 +113,7 @@ impl Service {
                 (at, done) = (at + piece, done + piece);
                 self.scrubbing().done_bytes = done;
                 let due = Duration::from_secs_f64(done as f64 / rate as f64);
-                if self.inner.ticker.waited(due.saturating_sub(begun.elapsed())) {
+                if self.inner.ticker.wait(due.saturating_sub(begun.elapsed())) {
                     return Err(Refusal::from(Ended));
                 }
             }

@@ -121,7 +121,7 @@ impl Service {
 
     /// Stops the automation, and makes the server answer requests in flight and stop. Later calls of methods fail.
     pub fn close(&self) {
-        self.inner.ticker.end();
+        self.inner.ticker.stop();
         // Unmounts before the server stops. Busy mounts stay, and become stale.
         self.state().mounted.clear();
         // Fails only if the server has already stopped.

@@ -103,7 +103,7 @@ fn foreign_directory_is_not_opened() {
     let directory = crate::home::copy(&home.directory);
     options.directory.clone_from(&directory);
     let refused = Service::open(options).map(drop).unwrap_err();
-    assert!(matches!(refused, OpenError::Remembered { volume: 0, .. }), "{refused}");
+    assert!(matches!(refused, OpenError::VolumeMetadata { volume: 0, .. }), "{refused}");
     std::fs::remove_dir_all(directory).unwrap();
 }
 
