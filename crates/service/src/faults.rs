@@ -25,13 +25,13 @@ impl Service {
     fn inject(&self, name: &str, faults: Option<(api::Faults, Faults)>) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
-        let (said, suffered) = faults.unzip();
+        let (requested, suffered) = faults.unzip();
         let export = volume.export;
         self.inner.handle.call(move |server| {
             let (volumes, now, _) = server.volumes();
             volumes.inject(now, export, suffered);
         })?;
-        volume.faults = said;
+        volume.faults = requested;
         self.show(volume)
     }
 }

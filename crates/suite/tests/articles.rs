@@ -102,9 +102,9 @@ fn commands_have_files_and_steps_of_their_own() {
 fn unsuitable_articles_are_refused_in_one_line() {
     for article in Article::ALL {
         let options = ArticlesOptions { size: Some(Bytes::gib(64)), ..ArticlesOptions::of(article) };
-        let said = Articles::new(options, &facts(Nature::Directory, Bytes::gib(1))).err();
-        let said = said.unwrap_or_else(|| panic!("{article:?} fits"));
-        assert!(!said.is_empty() && !said.contains('\n'), "{article:?}: {said}");
+        let message = Articles::new(options, &facts(Nature::Directory, Bytes::gib(1))).err();
+        let message = message.unwrap_or_else(|| panic!("{article:?} fits"));
+        assert!(!message.is_empty() && !message.contains('\n'), "{article:?}: {message}");
     }
 }
 

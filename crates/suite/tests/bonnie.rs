@@ -107,8 +107,8 @@ fn options_change_the_steps() {
 #[test]
 fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: BonnieOptions, expected: &str| {
-        let said = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err();
-        assert!(said.contains(expected), "{said}");
+        let message = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err();
+        assert!(message.contains(expected), "{message}");
     };
     check(BonnieOptions { size: None, ..small() }, "give --size");
     check(BonnieOptions { size: None, memory: Bytes::gib(48), ..small() }, "96 GiB are needed");

@@ -292,7 +292,7 @@ fn score_is_best_run_or_mean() {
     assert!(high > 500.0 && high < 700.0, "the run that still had bursts: {high}");
     assert!((low - (high + 200.0) / 3.0).abs() < 5.0, "{low} is the mean of {high}, 100 and 100");
     let expected = ["above the mean of its 3 runs", "random read, 4 KiB, Q1 T1: 0.4 to "];
-    assert!(expected.iter().all(|said| best.1[0].contains(said)), "{:?}", best.1);
+    assert!(expected.iter().all(|message| best.1[0].contains(message)), "{:?}", best.1);
 }
 
 #[test]

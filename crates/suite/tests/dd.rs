@@ -103,8 +103,8 @@ fn model_matches_arithmetic() {
 #[test]
 fn invalid_copy_is_refused_in_one_line() {
     let check = |options, facts: &plimsoll_suite::Facts, words: &str| {
-        let said = Dd::new(options, facts).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = Dd::new(options, facts).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let small = facts(Nature::Directory, Bytes::mib(1));
     check(options(Bytes::ZERO, 5, &[DdKind::Buffered]), &small, "at least 1");

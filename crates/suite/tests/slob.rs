@@ -213,8 +213,8 @@ fn planned(options: SlobOptions, system: System, block: Bytes, cache: Bytes) -> 
 #[test]
 fn invalid_slob_options_are_refused_in_one_line() {
     let check = |options: SlobOptions, words: &str| {
-        let said = planned(options, System::Postgres, Bytes::kib(8), Bytes::mib(64)).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = planned(options, System::Postgres, Bytes::kib(8), Bytes::mib(64)).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let fits = SlobOptions::default();
     check(SlobOptions { schemas: 0, ..fits.clone() }, "--schemas 4");
@@ -232,8 +232,9 @@ fn invalid_slob_options_are_refused_in_one_line() {
     let upside_down = ThinkTime { frequency: 1, least: Span::from_secs(2), most: Span::from_secs(1) };
     check(SlobOptions { think_time: Some(upside_down), ..fits.clone() }, "--think-time 5");
     let think = Some(ThinkTime { frequency: 1, least: Span::ZERO, most: Span::from_secs(1) });
-    let said = planned(SlobOptions { think_time: think, ..fits.clone() }, System::Sqlite, Bytes::kib(4), Bytes::mib(1));
-    assert!(said.unwrap_err().contains("leave out --think-time"));
+    let message =
+        planned(SlobOptions { think_time: think, ..fits.clone() }, System::Sqlite, Bytes::kib(4), Bytes::mib(1));
+    assert!(message.unwrap_err().contains("leave out --think-time"));
     let large = planned(fits.clone(), System::Postgres, Bytes::kib(8), Bytes::gib(8)).unwrap_err();
     assert!(large.contains("--scale 8192MiB") && large.contains("--make"), "{large}");
     let wide = planned(fits, System::Mysql, Bytes::kib(64), Bytes::mib(64)).unwrap_err();

@@ -224,9 +224,9 @@ fn listing_matches_sql_bench() {
     let text: Vec<&str> = listings.iter().map(|listing| listing.text.as_str()).collect();
     played::check_kept("layouts.txt", &text.join("\n"));
     assert!(suite.has_failed(&done));
-    let said = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
-    assert!(said.contains("create: 1 of 150 statements of create+drop did not bring the rows"), "{said}");
-    assert!(said.contains("asked 0.02 times their full counts"), "{said}");
+    let message = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
+    assert!(message.contains("create: 1 of 150 statements of create+drop did not bring the rows"), "{message}");
+    assert!(message.contains("executed 0.02 times their full counts"), "{message}");
 }
 
 #[test]
@@ -240,13 +240,13 @@ fn smaller_tables_are_not_compared() {
         "{}",
         listings[0].text
     );
-    let said = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
-    assert!(said.contains("no figure here can be compared"), "{said}");
+    let message = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
+    assert!(message.contains("no figure here can be compared"), "{message}");
 }
 
 #[test]
 fn flushes_are_judged() {
-    let said = |answers: Answers, durable: Option<bool>| {
+    let message = |answers: Answers, durable: Option<bool>| {
         let (suite, done) = played(System::Postgres, options(0.01, &[Test::Connect, Test::Create]), &answers);
         let mut facts = facts(System::Postgres);
         if let Some((_, about)) = &mut facts.database {
@@ -255,8 +255,8 @@ fn flushes_are_judged() {
         suite.verdicts(&done, &facts).join("\n")
     };
     let check = |answers: Answers, durable, expected: &str| {
-        let said = said(answers, durable);
-        assert!(said.contains(expected), "not {expected}: {said}");
+        let message = message(answers, durable);
+        assert!(message.contains(expected), "not {expected}: {message}");
     };
     let flushed = || Answers { server: Some(1), device: Some(1), each: Span::from_millis(1), ..Answers::default() };
     check(flushed(), Some(true), "only a power cut can prove it");
@@ -272,7 +272,7 @@ fn flushes_are_judged() {
     check(Answers { device: Some(0), ..flushed() }, Some(true), "the device was not flushed: either the kernel");
     check(Answers { device: None, ..flushed() }, None, "it is unknown whether it was flushed");
     check(Answers { each: Span::from_micros(5), ..flushed() }, Some(true), "flushes may not be honoured");
-    let none = said(Answers { server: None, device: None, ..flushed() }, Some(true));
+    let none = message(Answers { server: None, device: None, ..flushed() }, Some(true));
     assert!(!none.contains("time in flushes"), "{none}");
     // What the article's figures are about is said in any case.
     assert!(none.contains("0.7 ms for each") && none.contains("the SATA server was not flushing"), "{none}");

@@ -127,8 +127,8 @@ fn options_change_the_steps() {
 #[test]
 fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: TiobenchOptions, nature: Nature, expected: &str| {
-        let said = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit");
-        assert!(said.contains(expected), "{said}");
+        let message = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit");
+        assert!(message.contains(expected), "{message}");
     };
     check(published(), Nature::Directory, "1 GiB are needed");
     check(tiotest(0, Bytes::mib(1), 1), Nature::Directory, "give 1 to 255");
@@ -186,14 +186,17 @@ fn directory_has_every_figure() {
 fn data_are_verified_on_request() {
     for mmap in [false, true] {
         let (recipe, done) = on_disk("tiotest-checked", boxed(TiobenchOptions { mmap, check: true, ..small() }));
-        let said = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
+        let message = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
         // Two files of 512 blocks, and 200 random blocks.
-        assert!(said.contains("1224 blocks were read and compared, and all were as they had been written"), "{said}");
+        assert!(
+            message.contains("1224 blocks were read and compared, and all were as they had been written"),
+            "{message}"
+        );
         assert!(!recipe.has_failed(&done));
     }
     let (recipe, done) = on_model("station(1, 1ms)", boxed(TiobenchOptions { check: true, ..small() }));
-    let said = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
-    assert!(said.contains("Nothing was compared") && !recipe.has_failed(&done), "{said}");
+    let message = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
+    assert!(message.contains("Nothing was compared") && !recipe.has_failed(&done), "{message}");
     let odd = TiobenchOptions { block: 100, check: true, ..small() };
     let refused = Tiobench::new(odd, &facts(Nature::Directory, Bytes::gib(1)));
     assert!(refused.expect_err("no such block").contains("multiple of 8"));

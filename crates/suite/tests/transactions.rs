@@ -96,8 +96,8 @@ fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
     let mut recipe = Oltp::new(options, ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
     assert!(outcome.fault.is_none(), "{system}: {:?}", outcome.fault);
-    let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(said.iter().any(|said| said.starts_with("Consistent: ")), "{system}: {said:#?}");
+    let message = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(message.iter().any(|message| message.starts_with("Consistent: ")), "{system}: {message:#?}");
     assert!(!recipe.has_failed(&outcome.done));
     assert!(!recipe.listings(&outcome.done, ground.facts()).is_empty());
     Some(outcome.done)
@@ -152,8 +152,11 @@ fn scans(system: System) {
         .map(|done| (0..2).map(|kind| counted(std::slice::from_ref(done), kind)).sum())
         .collect();
     assert_eq!(executions, [2, 4, 8], "{system}");
-    let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(said.iter().any(|said| said == "All 14 executions brought the same rows."), "{system}: {said:#?}");
+    let message = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(
+        message.iter().any(|message| message == "All 14 executions brought the same rows."),
+        "{system}: {message:#?}"
+    );
     assert!(!recipe.has_failed(&outcome.done));
     let listings = recipe.listings(&outcome.done, ground.facts());
     assert_eq!((listings.len(), listings[0].text.lines().count()), (2, 5), "{}", listings[0].text);
@@ -226,8 +229,11 @@ fn failure_keeps_earlier_rungs() {
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
     let first = text.lines().nth(1).unwrap();
     assert!(first.trim_start().starts_with("1 "), "{text}");
-    let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(said.iter().any(|said| said.contains("2 sessions ended early, after 2 of 4 executions")), "{said:#?}");
+    let message = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(
+        message.iter().any(|message| message.contains("2 sessions ended early, after 2 of 4 executions")),
+        "{message:#?}"
+    );
     assert_eq!(counted(&outcome.done, 0) + counted(&outcome.done, 1), 4, "two of the first rung, two of the second");
 }
 
@@ -236,7 +242,10 @@ fn differing_rows_are_reported() {
     let (mut ground, _folder) = made(System::Sqlite).unwrap();
     let mut recipe = Ladder::new(ladder("SELECT random()", None), ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
-    let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(said.iter().any(|said| said.contains("with other rows than the first: 1 of 2 at 1 session")), "{said:#?}");
+    let message = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(
+        message.iter().any(|message| message.contains("with other rows than the first: 1 of 2 at 1 session")),
+        "{message:#?}"
+    );
     assert!(!recipe.has_failed(&outcome.done), "the statement is the user's own");
 }

@@ -47,8 +47,8 @@ fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
     let mut recipe = Verify::new(options(VerifyMode::WriteAndCheck), ground.facts()).expect("options that fit");
     let last = recipe.expected() - 1;
     let outcome = make(&mut recipe, &mut ground, &mut Meanwhile(last, &path, damage));
-    let said: Vec<_> = recipe.mismatches().first.iter().map(|one| (one.offset, one.what)).collect();
-    assert_eq!(said, expected, "{name}");
+    let found: Vec<_> = recipe.mismatches().first.iter().map(|one| (one.offset, one.what)).collect();
+    assert_eq!(found, expected, "{name}");
     assert_eq!(recipe.has_failed(&outcome.done), !expected.is_empty(), "{name}");
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
     assert!(text.contains(&format!("mismatches    {}\n", expected.len())), "{text}");
@@ -164,8 +164,8 @@ fn steps_follow_passes() {
 #[test]
 fn unverifiable_options_are_refused_in_one_line() {
     let check = |options, facts: &Facts, words: &str| {
-        let said = Verify::new(options, facts).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = Verify::new(options, facts).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let usual = || options(VerifyMode::WriteAndCheck);
     let place = facts(Nature::Directory, Bytes::mib(2));

@@ -119,8 +119,8 @@ fn etcd_verdict_uses_its_limit() {
 #[test]
 fn invalid_log_is_refused_in_one_line() {
     let check = |options, facts: &Facts, words: &str| {
-        let said = Walfsync::new(options, facts).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = Walfsync::new(options, facts).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let small = facts(Nature::Directory, Bytes::mib(1));
     let second = options(WalPreset::Etcd, Span::from_secs(1));

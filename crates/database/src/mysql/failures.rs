@@ -9,7 +9,7 @@ use crate::failure::{Failure, Kind};
 /// Failure of a statement or of its connection.
 pub(super) fn failure(error: &Error) -> Failure {
     match error {
-        Error::MySqlError(error) => said(error),
+        Error::MySqlError(error) => server_failure(error),
         Error::IoError(error) => lost(&error.to_string()),
         Error::CodecError(error) => lost(&error.to_string()),
         Error::DriverError(DriverError::ConnectTimeout | DriverError::CouldNotConnect(_)) => lost("no connection"),
@@ -20,7 +20,7 @@ pub(super) fn failure(error: &Error) -> Failure {
 /// Failure of a connection attempt.
 pub(super) fn connecting(error: &Error, server: &str) -> Failure {
     match error {
-        Error::MySqlError(error) => said(error).during(server),
+        Error::MySqlError(error) => server_failure(error).during(server),
         Error::DriverError(DriverError::CouldNotConnect(Some((place, why, ErrorKind::PermissionDenied)))) => {
             failed(Kind::Refused, server, &format!("{place}: {why}"), "come as a user who may open it")
         }
@@ -58,7 +58,7 @@ fn lost(why: &str) -> Failure {
     Failure::new(Kind::Lost, format!("the connection was lost: {why}: see the server's error log"))
 }
 
-fn said(error: &MySqlError) -> Failure {
+fn server_failure(error: &MySqlError) -> Failure {
     let (kind, remedy) = meaning(error.code, &error.message);
     let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
     Failure::new(kind, format!("{} (error {}){remedy}", one_line(&error.message), error.code))

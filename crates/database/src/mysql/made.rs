@@ -154,8 +154,8 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
             Err(_) => {
                 let how = describe_exit(None);
                 let why = made::Server::post_mortem(server);
-                let said = why.unwrap_or_else(|| error_lines(&server.log()));
-                return Err(failed_start(&format!("the server did not start: {how}"), &said));
+                let log_lines = why.unwrap_or_else(|| error_lines(&server.log()));
+                return Err(failed_start(&format!("the server did not start: {how}"), &log_lines));
             }
         }
     }

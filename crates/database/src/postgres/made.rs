@@ -128,15 +128,15 @@ impl Server {
         if status.success() {
             return Ok(());
         }
-        let said = last_log_lines(&self.log(), 3);
-        let remedy = match said.as_str() {
-            said if said.contains("Permission denied") => "let the user postgres enter the directories above",
-            said if said.contains("No space") => {
-                return Err(Failure::new(Kind::NoSpace, format!("initdb: {said}: free some")));
+        let log_lines = last_log_lines(&self.log(), 3);
+        let remedy = match log_lines.as_str() {
+            log_lines if log_lines.contains("Permission denied") => "let the user postgres enter the directories above",
+            log_lines if log_lines.contains("No space") => {
+                return Err(Failure::new(Kind::NoSpace, format!("initdb: {log_lines}: free some")));
             }
             _ => "try another directory",
         };
-        Err(Failure::new(Kind::Unsupported, format!("initdb in {}: {said}: {remedy}", self.folder.display())))
+        Err(Failure::new(Kind::Unsupported, format!("initdb in {}: {log_lines}: {remedy}", self.folder.display())))
     }
 
     fn start(&mut self, programs: &Path) -> Result<(), Failure> {
@@ -165,9 +165,9 @@ impl Server {
             if self.process.as_ref().is_none_or(|process| !process.runs()) {
                 let status = self.process.take().and_then(|process| process.stop(Signal::KILL, Duration::ZERO));
                 let why = made::Server::post_mortem(self);
-                let said = why.unwrap_or_else(|| last_log_lines(&self.log(), 4));
+                let log_lines = why.unwrap_or_else(|| last_log_lines(&self.log(), 4));
                 let line = format!(
-                    "the created server did not start ({}): {said}: change its settings or its memory",
+                    "the created server did not start ({}): {log_lines}: change its settings or its memory",
                     describe_exit(status)
                 );
                 return Err(Failure::new(Kind::Unsupported, line));

@@ -16,19 +16,19 @@ pub(super) struct ServerError {
 impl ServerError {
     /// Parses the fields of an error: a letter and a NUL-terminated text each.
     pub(super) fn read(body: &[u8]) -> Self {
-        let mut said = Self::default();
+        let mut error = Self::default();
         let fields = body.split(|byte| *byte == 0).filter_map(|field| field.split_first());
         for (letter, text) in fields {
             let text = String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
             match letter {
-                b'C' => said.code = text,
-                b'M' => said.message = text,
-                b'D' => said.detail = Some(text),
-                b'H' => said.hint = Some(text),
+                b'C' => error.code = text,
+                b'M' => error.message = text,
+                b'D' => error.detail = Some(text),
+                b'H' => error.hint = Some(text),
                 _ => {}
             }
         }
-        said
+        error
     }
 
     /// Failure of a connected session.
@@ -137,15 +137,15 @@ mod tests {
 
     #[test]
     fn message_is_one_line_with_remedy() {
-        let said = ServerError::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
-        let failure = said.refusal();
+        let error = ServerError::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
+        let failure = error.refusal();
         assert_eq!(failure.kind, Kind::Refused);
         assert_eq!(
             failure.message,
             "PostgreSQL: password authentication failed for user \"a\": set PGPASSWORD, or put the right password into the URL"
         );
-        let said = ServerError::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
-        assert!(said.message.contains("; Check free disk space: free space"), "{said}");
+        let error = ServerError::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
+        assert!(error.message.contains("; Check free disk space: free space"), "{error}");
         let tls = ServerError::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0")
             .refusal();
         assert!(tls.kind == Kind::Refused && tls.message.contains("no TLS"), "{tls}");

@@ -18,12 +18,12 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
         Kind::Conflict => ": try the transaction again",
         _ => "",
     };
-    let said = match error {
+    let message = match error {
         // The full text repeats the statement, with the offset of the error.
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     };
-    Failure::new(kind, format!("SQLite: {said}, in {}{hint}", shown(sql)))
+    Failure::new(kind, format!("SQLite: {message}, in {}{hint}", shown(sql)))
 }
 
 /// Failure to open a file.

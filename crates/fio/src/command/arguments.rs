@@ -35,12 +35,12 @@ pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value.to_owned())));
         let mut next = || rest.next().map(|(_, argument)| argument.clone());
         match find(name, &place, findings) {
-            Some(Meant::Flag(flag)) => {
+            Some(Argument::Flag(flag)) => {
                 if let Some(value) = flag_value(flag, value, &mut next, &place, findings) {
                     flags::set(&mut read.flags, flag, value, &place, findings);
                 }
             }
-            Some(Meant::Option(name)) => read.option(name, value, &mut next, place),
+            Some(Argument::Option(name)) => read.option(name, value, &mut next, place),
             None => {}
         }
     }
@@ -60,24 +60,24 @@ impl Read {
     }
 }
 
-enum Meant {
+enum Argument {
     Flag(&'static Flag),
     Option(String),
 }
 
 /// Looks up flags and options by exact name, then by unambiguous prefix.
-fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Meant> {
+fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Argument> {
     let flag = |name: &str| FLAGS.iter().find(|flag| flag.name == name);
     if let Some(flag) = flag(name) {
-        return Some(Meant::Flag(flag));
+        return Some(Argument::Flag(flag));
     }
     if !matches!(options::known(name), Known::Unknown(_)) {
-        return Some(Meant::Option(name.to_owned()));
+        return Some(Argument::Option(name.to_owned()));
     }
     let all = || FLAGS.iter().map(|flag| flag.name).chain(options::names());
     let begun: Vec<&str> = all().filter(|known| known.starts_with(name)).collect();
     match begun[..] {
-        [only] => return Some(flag(only).map_or_else(|| Meant::Option(only.to_owned()), Meant::Flag)),
+        [only] => return Some(flag(only).map_or_else(|| Argument::Option(only.to_owned()), Argument::Flag)),
         [] => {
             let near = near::nearest(name, all());
             let remedy = near.map_or("see --cmdhelp".to_owned(), |near| format!("did you mean --{near}?"));

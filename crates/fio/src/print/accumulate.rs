@@ -165,9 +165,9 @@ mod tests {
         let report =
             Report { jobs: vec![job("a", 0, 4_096, 7), job("b", 0, 8_192, 9), job("c", 1, 0, 1)], ..Report::default() };
         let grouped = report.grouped();
-        let told: Vec<_> =
+        let merged: Vec<_> =
             grouped.jobs.iter().map(|job| (job.name.as_str(), job.members, job.read.operations)).collect();
-        assert_eq!(told, [("a", 2, 3), ("c", 1, 0)]);
+        assert_eq!(merged, [("a", 2, 3), ("c", 1, 0)]);
         assert_eq!((grouped.jobs[0].runtime_ms, grouped.jobs[0].read.runtime_ms), (16, 9));
     }
 }

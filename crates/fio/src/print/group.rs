@@ -66,7 +66,7 @@ pub(super) fn rate(units: u64, ms: u64) -> u64 {
 }
 
 /// Reported directions of a job: index in [`GroupSum::lanes`], and figures.
-pub(super) fn told(job: &JobReport) -> Vec<(usize, Lane)> {
+pub(super) fn reported_lanes(job: &JobReport) -> Vec<(usize, Lane)> {
     let apart = job.lanes().into_iter().cloned().enumerate();
     match job.unified {
         Unified::Apart => apart.collect(),
@@ -83,7 +83,7 @@ pub(super) fn sums(jobs: &[JobReport]) -> Vec<GroupSum> {
             sums.push(GroupSum { number: job.group, units: job.units, ..GroupSum::default() });
             sums.len() - 1
         });
-        for (kind, lane) in told(job) {
+        for (kind, lane) in reported_lanes(job) {
             sums[place].lanes[kind].add(&lane);
         }
     }

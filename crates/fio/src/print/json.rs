@@ -49,7 +49,7 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
     if !job.options.is_empty() {
         out.texts("job options", &job.options);
     }
-    let lanes = group::told(job);
+    let lanes = group::reported_lanes(job);
     for (kind, lane) in lanes.iter().filter(|(kind, _)| *kind != MIXED) {
         lane_object(["read", "write", "trim"][*kind], (job, lane), &sum.lanes[*kind], detail, out);
     }
@@ -73,8 +73,8 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
 }
 
 fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, detail: Detail, out: &mut Writer) {
-    let told = &job.percentiles;
-    let list = |is_told: bool| is_told.then_some(told.list.as_slice());
+    let reported = &job.percentiles;
+    let list = |is_reported: bool| is_reported.then_some(reported.list.as_slice());
     let percent = if lane.bandwidth.count > 0 { sum.percent(&lane.bandwidth) } else { 0.0 };
     out.object(name, |out| {
         out.whole("io_bytes", lane.bytes);
@@ -86,9 +86,9 @@ fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, deta
         out.whole("total_ios", lane.operations);
         out.whole("short_ios", lane.short);
         out.whole("drop_ios", lane.dropped);
-        latency_object("slat_ns", &lane.submission, list(told.submission), detail, out);
-        latency_object("clat_ns", &lane.completion, list(told.completion), detail, out);
-        latency_object("lat_ns", &lane.total, list(told.total), detail, out);
+        latency_object("slat_ns", &lane.submission, list(reported.submission), detail, out);
+        latency_object("clat_ns", &lane.completion, list(reported.completion), detail, out);
+        latency_object("lat_ns", &lane.total, list(reported.total), detail, out);
         out.whole("bw_min", lane.bandwidth.least);
         out.whole("bw_max", lane.bandwidth.most);
         out.real("bw_agg", percent);

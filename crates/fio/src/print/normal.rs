@@ -40,7 +40,7 @@ fn job_text(job: &JobReport, sum: &GroupSum, made: &str, text: &mut String) {
     if let Some(description) = &job.description {
         text.push_str(&format!("  Description  : [{description}]\n"));
     }
-    for (kind, lane) in group::told(job).iter().filter(|(_, lane)| lane.runtime_ms > 0) {
+    for (kind, lane) in group::reported_lanes(job).iter().filter(|(_, lane)| lane.runtime_ms > 0) {
         lane_text(job, (NAMES[*kind], lane), &sum.lanes[*kind], text);
     }
     let counts = shares::of_latencies(job);
@@ -68,17 +68,17 @@ fn lane_text(job: &JobReport, (name, lane): (&str, &Lane), sum: &LaneSum, text: 
         units.bytes(lane.bytes),
         lane.runtime_ms
     ));
-    let told = &job.percentiles;
+    let reported = &job.percentiles;
     let kinds = [
-        ("slat", &lane.submission, told.submission),
-        ("clat", &lane.completion, told.completion),
-        (" lat", &lane.total, told.total),
+        ("slat", &lane.submission, reported.submission),
+        ("clat", &lane.completion, reported.completion),
+        (" lat", &lane.total, reported.total),
     ];
     for (name, latency, _) in kinds {
         latency_text(name, latency, text);
     }
     for (name, latency, _) in kinds.into_iter().filter(|kind| kind.2) {
-        percentiles_text(name.trim_start(), latency, &told.list, text);
+        percentiles_text(name.trim_start(), latency, &reported.list, text);
     }
     if lane.bandwidth.count > 0 {
         bandwidth_text(units, &lane.bandwidth, sum, text);

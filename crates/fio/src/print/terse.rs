@@ -57,7 +57,7 @@ fn line(report: &Report, job: &JobReport, sum: &GroupSum, version: TerseVersion)
     }
     let errno = job.failure.as_ref().map_or(0, |failure| failure.errno);
     fields.extend([job.name.clone(), job.group.to_string(), errno.to_string()]);
-    for (kind, lane) in group::told(job) {
+    for (kind, lane) in group::reported_lanes(job) {
         let trims = 2;
         if kind != trims || version != TerseVersion::V3 {
             // Mixed figures are in the fields of reads.
@@ -85,13 +85,13 @@ fn lane_fields(job: &JobReport, lane: &Lane, sum: &LaneSum, version: TerseVersio
     );
     latency_fields(&lane.submission, fields);
     latency_fields(&lane.completion, fields);
-    let told = &job.percentiles;
-    let of = match (told.total, told.completion) {
+    let reported = &job.percentiles;
+    let of = match (reported.total, reported.completion) {
         (true, _) => Some(&lane.total),
         (false, true) => Some(&lane.completion),
         (false, false) => None,
     };
-    percentile_fields(of, &told.list, fields);
+    percentile_fields(of, &reported.list, fields);
     latency_fields(&lane.total, fields);
     let (bandwidth, rate) = (&lane.bandwidth, &lane.rate);
     let percent = if bandwidth.count > 0 { sum.percent_of_whole(bandwidth) } else { 0.0 };

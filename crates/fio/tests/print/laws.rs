@@ -65,12 +65,12 @@ proptest! {
         prop_assert!(text(&report, &forms).ends_with('\n'));
         let document = parsed(&report);
         prop_assert_eq!(document["jobs"].as_array().unwrap().len(), report.jobs.len());
-        for (job, told) in report.jobs.iter().zip(document["jobs"].as_array().unwrap()) {
-            prop_assert_eq!(told["jobname"].as_str(), Some(job.name.as_str()));
+        for (job, printed) in report.jobs.iter().zip(document["jobs"].as_array().unwrap()) {
+            prop_assert_eq!(printed["jobname"].as_str(), Some(job.name.as_str()));
             if job.unified == Unified::Mixed {
-                prop_assert_eq!(told["mixed"]["io_bytes"].as_u64(), Some(job.read.bytes + job.write.bytes));
+                prop_assert_eq!(printed["mixed"]["io_bytes"].as_u64(), Some(job.read.bytes + job.write.bytes));
             } else {
-                prop_assert_eq!(told["read"]["clat_ns"]["N"].as_u64(), Some(job.read.operations));
+                prop_assert_eq!(printed["read"]["clat_ns"]["N"].as_u64(), Some(job.read.operations));
             }
         }
     }

@@ -55,8 +55,8 @@ fn stalled_clients_do_not_block_others() {
     assert_eq!(serving.ask("GET", "/v1/volumes", "").status, 200);
     for mut stream in idle {
         // The connection is closed, with or without an error response.
-        let mut said = Vec::new();
-        let _ = stream.read_to_end(&mut said).expect("the service lets it go");
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response).expect("the service lets it go");
     }
 }
 

@@ -224,18 +224,18 @@ impl Recipe for Dd {
     }
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         for (part, seen) in self.seen(done) {
             let Part::Copy(kind) = part else { continue };
             match kind {
-                DdKind::Buffered => said.extend(self.buffered(seen, done, facts)),
-                DdKind::Dsync | DdKind::Sync => said.extend(one_by_one(kind, seen)),
-                DdKind::Read => said.extend(from_memory(seen, self.total, facts)),
+                DdKind::Buffered => sentences.extend(self.buffered(seen, done, facts)),
+                DdKind::Dsync | DdKind::Sync => sentences.extend(one_by_one(kind, seen)),
+                DdKind::Read => sentences.extend(from_memory(seen, self.total, facts)),
                 _ => {}
             }
         }
-        said.extend(self.zeroes(done, facts));
-        said
+        sentences.extend(self.zeroes(done, facts));
+        sentences
     }
 }
 
@@ -258,7 +258,7 @@ impl Dd {
             );
         }
         let bytes = copy.total().bytes();
-        let said = rate(bytes, copy.span());
+        let rate_text = rate(bytes, copy.span());
         let flush = self.seen(done).find(|(part, _)| *part == Part::Flush).map(|(_, seen)| seen.span())?;
         let whole = copy.span() + flush;
         let left = match copy.dirty {
@@ -266,7 +266,7 @@ impl Dd {
             None => "some of it".into(),
         };
         Some(format!(
-            "the buffered copy has {said}, partly the speed of memory: when it ended, {left} were not yet written \
+            "the buffered copy has {rate_text}, partly the speed of memory: when it ended, {left} were not yet written \
              (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
             rate(bytes, whole)
         ))

@@ -311,14 +311,14 @@ impl Recipe for Slob {
             return verdicts::uneven(&self.counted(done)).into_iter().collect();
         }
         let about = facts.database.as_ref().map_or_else(DatabaseAbout::default, |(_, about)| about.clone());
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         for pct in &self.options.update_pcts {
-            said.extend(verdicts::of_curve(&Curve::of(&points, *pct), *pct, self.options.objective));
+            sentences.extend(verdicts::of_curve(&Curve::of(&points, *pct), *pct, self.options.objective));
         }
-        said.extend(verdicts::page_cache_caution(&points, self.layout.block, &about));
-        said.extend(verdicts::uneven(&self.counted(done)));
-        said.extend(verdicts::setting(&self.options, &self.layout, &about));
-        said
+        sentences.extend(verdicts::page_cache_caution(&points, self.layout.block, &about));
+        sentences.extend(verdicts::uneven(&self.counted(done)));
+        sentences.extend(verdicts::setting(&self.options, &self.layout, &about));
+        sentences
     }
 
     /// Result of the first curve: units of work with different shares of updates are not comparable.

@@ -292,11 +292,11 @@ impl Recipe for SqlBench {
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let figures = self.figures(done);
-        let mut said = figures::wrong(&figures);
-        said.extend(figures::verdicts(Self::commits(done), &figures, facts));
-        said.extend(figures::notes(&figures, &self.options));
-        said.extend(figures::NOTES.map(str::to_owned));
-        said
+        let mut sentences = figures::wrong(&figures);
+        sentences.extend(figures::verdicts(Self::commits(done), &figures, facts));
+        sentences.extend(figures::notes(&figures, &self.options));
+        sentences.extend(figures::NOTES.map(str::to_owned));
+        sentences
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {

@@ -300,7 +300,7 @@ impl Recipe for Verify {
     fn verdicts(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<String> {
         let (wrong, unreadable) = (self.mismatches().total, unreadable(done));
         let compared = self.checked.compared();
-        let mut said = vec![match (wrong, unreadable) {
+        let mut sentences = vec![match (wrong, unreadable) {
             (0, 0) if done.len() == self.expected() => {
                 format!("each of {compared} blocks that were read was as it had been written")
             }
@@ -309,19 +309,19 @@ impl Recipe for Verify {
             _ => format!("{wrong} blocks were not as they had been written, and {unreadable} operations failed"),
         }];
         match self.options.mode {
-            VerifyMode::WriteAndCheck => said.push(
+            VerifyMode::WriteAndCheck => sentences.push(
                 "all of it was read while the storage had power: a loss from its caches is detected only by a check \
                  after a power cut"
                     .into(),
             ),
-            VerifyMode::CheckOnly if !self.remembers => said.push(
+            VerifyMode::CheckOnly if !self.remembers => sentences.push(
                 "every version of a block is accepted, because the last written versions are unknown: lost overwrites \
                  are not detected"
                     .into(),
             ),
             VerifyMode::CheckOnly => {}
         }
-        said
+        sentences
     }
 
     fn state(&self) -> Option<Vec<u8>> {

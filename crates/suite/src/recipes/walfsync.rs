@@ -179,8 +179,8 @@ impl Recipe for Walfsync {
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let rows = self.rows(done);
-        let mut said = Vec::new();
-        said.extend(match self.options.preset {
+        let mut sentences = Vec::new();
+        sentences.extend(match self.options.preset {
             WalPreset::Postgresql => self.fastest(&rows),
             WalPreset::Innodb => self.twice(&rows),
             WalPreset::Oracle => redo_verdict(&rows),
@@ -189,17 +189,17 @@ impl Recipe for Walfsync {
         let commit = self.find(&rows, |case| case.method != Method::Plain && case.method != Method::Writethrough);
         let flushed = self.find(&rows, |case| case.method == Method::Fdatasync).or(commit);
         let plain = self.find(&rows, |case| case.method == Method::Plain);
-        said.extend(flushed.and_then(|flushed| flush_verdict(flushed, plain, facts)));
+        sentences.extend(flushed.and_then(|flushed| flush_verdict(flushed, plain, facts)));
         let other = self.find(&rows, |case| case.method == Method::CloseFsync);
         let own = self.find(&rows, |case| case.method == Method::FsyncClose);
-        said.extend(own.zip(other).map(|(own, other)| descriptors(own, other)));
+        sentences.extend(own.zip(other).map(|(own, other)| descriptors(own, other)));
         for (case, why) in self.cases.iter().filter_map(|case| Some((case, case.refused(facts)?))) {
             let sentence = format!("{}: n/a, {why}", case.label.trim());
-            if !said.contains(&sentence) {
-                said.push(sentence);
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
             }
         }
-        said
+        sentences
     }
 }
 
@@ -222,7 +222,7 @@ impl Walfsync {
         // Of equal methods the first, which is preferred.
         let (label, best) = rated.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
         let usual = self.find(rows, |case| case.method == Method::Fdatasync)?.rate();
-        let said = if label == "fdatasync" {
+        let verdict = if label == "fdatasync" {
             format!(
                 "wal_sync_method = fdatasync, the default, is the fastest: {best:.0} commits a second of one session"
             )
@@ -233,7 +233,7 @@ impl Walfsync {
                 best / usual
             )
         };
-        Some(said + "; sessions that commit together share a flush, so that more of them commit more")
+        Some(verdict + "; sessions that commit together share a flush, so that more of them commit more")
     }
 
     fn twice(&self, rows: &[Row]) -> Option<String> {

@@ -66,8 +66,8 @@ fn runs_on(system: System) {
     assert!(!suite.has_failed(&outcome.done));
     let listings = suite.listings(&outcome.done, &facts);
     assert!(Test::ALL.iter().all(|test| listings[1].text.contains(&format!("Testing {}\n", test.name()))));
-    let said = suite.verdicts(&outcome.done, &facts).join("\n");
-    assert!(said.contains("a row in a transaction of its own took"), "{said}");
+    let message = suite.verdicts(&outcome.done, &facts).join("\n");
+    assert!(message.contains("a row in a transaction of its own took"), "{message}");
 }
 
 #[test]

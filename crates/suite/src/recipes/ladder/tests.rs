@@ -106,8 +106,8 @@ fn linear_throughput_has_no_fitted_maximum() {
     });
     let facts = facts(System::Postgres);
     assert_eq!(ladder.database_result(&done, &facts).fitted, None);
-    let said = ladder.verdicts(&done, &facts);
-    assert!(said[0].contains("6 sessions brought 6.0 times as many executions as 1 session"), "{said:#?}");
+    let sentences = ladder.verdicts(&done, &facts);
+    assert!(sentences[0].contains("6 sessions brought 6.0 times as many executions as 1 session"), "{sentences:#?}");
 }
 
 #[test]

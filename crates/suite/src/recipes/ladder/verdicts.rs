@@ -16,20 +16,20 @@ const POOR: f64 = 0.2;
 pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Vec<String> {
     let Some(last) = rungs.last() else { return Vec::new() };
     let fitted = ladder.fitted(rungs);
-    let mut said = match &fitted {
+    let mut sentences = match &fitted {
         Some(fitted) => station(fitted, last),
         None if rungs.len() > 1 => vec![no_station(&rungs[0], last)],
         None => Vec::new(),
     };
-    said.push(format!("Binding limit at {}: {}.", sessions(last.sessions), bound(last.seen)));
-    said.extend(ended_early(ladder, last));
-    said.extend(fetched(ladder, last));
-    said.extend(fits_in_memory(ladder, facts));
-    said.push(rows(ladder, rungs));
+    sentences.push(format!("Binding limit at {}: {}.", sessions(last.sessions), bound(last.seen)));
+    sentences.extend(ended_early(ladder, last));
+    sentences.extend(fetched(ladder, last));
+    sentences.extend(fits_in_memory(ladder, facts));
+    sentences.push(rows(ladder, rungs));
     if ladder.options.beside_article {
-        said.extend(fitted.as_ref().map(article));
+        sentences.extend(fitted.as_ref().map(article));
     }
-    said
+    sentences
 }
 
 fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {

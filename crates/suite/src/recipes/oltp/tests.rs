@@ -74,10 +74,10 @@ fn clients_rise_to_saturation_and_tables_are_checked_last() {
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(CHECKED));
     let facts = facts(System::Postgres);
     assert!(!oltp.has_failed(&done));
-    let said = oltp.verdicts(&done, &facts);
-    assert!(said[0].starts_with("The most was 800 transactions a second"), "{said:#?}");
-    assert!(said[1].starts_with("The knee is at 8 clients: 800 transactions a second"), "{said:#?}");
-    assert!(said[2].starts_with("Load line: p99 <= "), "{said:#?}");
+    let sentences = oltp.verdicts(&done, &facts);
+    assert!(sentences[0].starts_with("The most was 800 transactions a second"), "{sentences:#?}");
+    assert!(sentences[1].starts_with("The knee is at 8 clients: 800 transactions a second"), "{sentences:#?}");
+    assert!(sentences[2].starts_with("Load line: p99 <= "), "{sentences:#?}");
     let listings = oltp.listings(&done, &facts);
     assert!(listings[0].text.contains("transaction type: tpc-b\nscaling factor: 10\n"), "{}", listings[0].text);
     // Several loads had the maximum throughput; each client waits for all of them.
@@ -126,8 +126,12 @@ fn inconsistent_data_fail_the_suite() {
         let mut oltp = oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::default() });
         let done = made(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
-        let said = oltp.verdicts(&done, &facts(System::Postgres));
-        assert_eq!(said.iter().any(|said| said.starts_with("INCONSISTENT DATA")), failed, "{said:?}");
+        let sentences = oltp.verdicts(&done, &facts(System::Postgres));
+        assert_eq!(
+            sentences.iter().any(|sentences| sentences.starts_with("INCONSISTENT DATA")),
+            failed,
+            "{sentences:?}"
+        );
     };
     check(&[7, 7, 7, 7, 0], false);
     check(&[7, 7, 6, 7, 0], true);
@@ -149,8 +153,8 @@ fn wrongly_loaded_tables_end_the_suite() {
     }
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(LOADED));
     assert!(oltp.has_failed(&done));
-    let said = oltp.verdicts(&done, &facts);
-    assert!(said[0].contains("accounts has 999999 rows instead of 1000000"), "{said:?}");
+    let sentences = oltp.verdicts(&done, &facts);
+    assert!(sentences[0].contains("accounts has 999999 rows instead of 1000000"), "{sentences:?}");
 }
 
 #[test]

@@ -21,28 +21,29 @@ pub(super) fn most<'a, 'b>(points: &'a [Measured<'b>]) -> Option<&'a Measured<'b
 
 pub(super) fn verdicts(oltp: &Oltp, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
     let measured = Oltp::measured(done);
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if let Some(best) = most(&measured) {
         let judged = oltp.database_result(done, facts);
-        said.push(format!(
+        sentences.push(format!(
             "The most was {:.0} transactions a second, at {}.",
             best.run.figures.iops.value,
             load(best.step.pace)
         ));
-        said.extend(judged.knee.as_ref().map(knee));
-        said.extend(judged.load_line.as_ref().map(|line| format!("Load line: {}.", keeping(line, "transactions"))));
-        said.push(format!("Binding limit at the maximum: {}.", bound(best.seen)));
-        said.extend(client(best, facts));
+        sentences.extend(judged.knee.as_ref().map(knee));
+        sentences
+            .extend(judged.load_line.as_ref().map(|line| format!("Load line: {}.", keeping(line, "transactions"))));
+        sentences.push(format!("Binding limit at the maximum: {}.", bound(best.seen)));
+        sentences.extend(client(best, facts));
     }
-    said.extend(agreement(oltp, done));
+    sentences.extend(agreement(oltp, done));
     if oltp.options.script == Script::NewOrder {
-        said.push(format!(
+        sentences.push(format!(
             "This is TPC-C-like, not TPC-C: {} new orders were rolled back intentionally (about 1 % of them), \
              customers are found only by number, and there are no deliveries.",
             oltp.ledger.undone()
         ));
     }
-    said
+    sentences
 }
 
 fn load(pace: Pace) -> String {

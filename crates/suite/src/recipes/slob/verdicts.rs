@@ -32,40 +32,40 @@ pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
 /// Verdicts on a curve.
 pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>) -> Vec<String> {
     let Some(best) = curve.best() else { return Vec::new() };
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let name = format!("UPDATE_PCT={pct}");
     if let (Some(blocks), Some(reads)) = (best.blocks_s(), best.reads_s()) {
         let share = if blocks > 0.0 { reads / blocks * 100.0 } else { 0.0 };
         let latency = best.read_latency().map_or_else(String::new, |mean| format!(", a read takes {mean} there"));
-        said.push(format!(
+        sentences.push(format!(
             "{name}: {blocks:.0} block reads and writes a second at most, with {} for each schema ({} sessions), \
              {share:.0} % of them reads{latency}.",
             threads(best.spec.threads),
             best.sessions
         ));
     } else {
-        said.push(format!(
+        sentences.push(format!(
             "{name}: {:.0} units of work a second at most, with {} for each schema; the database does not count its block \
              I/O.",
             best.units_s(),
             threads(best.spec.threads)
         ));
     }
-    said.extend(best.limit.as_ref().map(|limit| format!("{name}: binding limit: {limit}{}.", device(best))));
+    sentences.extend(best.limit.as_ref().map(|limit| format!("{name}: binding limit: {limit}{}.", device(best))));
     if curve.points.len() < 2 {
-        return said;
+        return sentences;
     }
     if let Some(knee) = curve.knee() {
         let blocks = knee.blocks_s().map_or_else(String::new, |blocks| format!(" ({blocks:.0} block I/Os a second)"));
-        said.push(format!(
+        sentences.push(format!(
             "{name}: the knee is at {} for each schema, {:.0} units of work a second{blocks}.",
             threads(knee.spec.threads),
             knee.units_s()
         ));
     }
-    said.extend(line(curve, &name, objective));
-    said.extend(within(curve, &name));
-    said
+    sentences.extend(line(curve, &name, objective));
+    sentences.extend(within(curve, &name));
+    sentences
 }
 
 fn device(point: &Point) -> String {

@@ -82,9 +82,9 @@ fn window(results: &Results) -> String {
         return format!("tracked: {cell}, {unit}\nsteady state: fewer than five rounds\n");
     };
     let Steady { first, last, mean, range, excursion, slope, origin, .. } = steady;
-    let said = if steady.is_reached() { "reached" } else { "not reached" };
+    let state = if steady.is_reached() { "reached" } else { "not reached" };
     format!(
-        "tracked: {cell}, {unit}\nsteady state: {said}\nwindow: rounds {first} to {last}\naverage: {mean:.3}\n\
+        "tracked: {cell}, {unit}\nsteady state: {state}\nwindow: rounds {first} to {last}\naverage: {mean:.3}\n\
          range: {:.3}, {:.1} % of the average; {:.0} % allowed\n\
          slope excursion: {:.3}, {:.1} % of the average; {:.0} % allowed\nbest fit: {slope:.3} * round + {origin:.3}\n",
         range * mean,

@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn dialects_differ_by_system() {
-        let check = |said: [String; 4], expected: [&str; 4]| assert_eq!(said, expected);
+        let check = |statements: [String; 4], expected: [&str; 4]| assert_eq!(statements, expected);
         check(
             ALL.map(|system| Dialect(system).add_columns("t", 'i', 8..10).join("; ")),
             [

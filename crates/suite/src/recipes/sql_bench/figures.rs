@@ -187,20 +187,20 @@ impl Flushed {
 
 /// Verdicts on commits and the figures that depend on them.
 pub(super) fn verdicts(commits: Option<&StatementsResult>, figures: &[Figure<'_>], facts: &Facts) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let commit = commits.and_then(Flushed::of);
     if let Some(commit) = &commit {
-        said.push(format!(
+        sentences.push(format!(
             "a row in a transaction of its own took {} (median of {}); flushes for each: {}",
             commit.median,
             commits.map_or(COMMITS, |seen| seen.done),
             commit.counted()
         ));
-        said.push(durability(commit, facts));
+        sentences.push(durability(commit, facts));
     }
-    said.extend(tables(figures));
-    said.extend(commits.and_then(|seen| shares(seen, figures)));
-    said
+    sentences.extend(tables(figures));
+    sentences.extend(commits.and_then(|seen| shares(seen, figures)));
+    sentences
 }
 
 /// Whether commits reached the storage, as far as known.
@@ -290,9 +290,9 @@ fn shares(commits: &StatementsResult, figures: &[Figure<'_>]) -> Option<String> 
         }
     }
     let meanings = ["about flushing and not about speed", "about both", "about processors and hardly about storage"];
-    let said = groups.iter().zip(meanings).filter(|(tests, _)| !tests.is_empty());
-    let said: Vec<String> = said.map(|(tests, meaning)| format!("{meaning}: {}", tests.join(", "))).collect();
-    Some(format!("by the share of their time in flushes the tests are {}", said.join("; ")))
+    let sentences = groups.iter().zip(meanings).filter(|(tests, _)| !tests.is_empty());
+    let sentences: Vec<String> = sentences.map(|(tests, meaning)| format!("{meaning}: {}", tests.join(", "))).collect();
+    Some(format!("by the share of their time in flushes the tests are {}", sentences.join("; ")))
 }
 
 /// Seconds of flushes: as timed by the server; if only counted, `one` each, the time of a commit with little other
@@ -488,15 +488,15 @@ pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
 
 /// Deviations from the definition.
 pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let counts = "seconds at full counts are extrapolated from the time of a statement, on tables of full size";
     if options.size < 1.0 {
-        said.push(format!(
+        sentences.push(format!(
             "tables had {} times their full size: no figure here can be compared with sql-bench's; leave --size out for that",
             options.size
         ));
     } else if options.scale < 1.0 {
-        said.push(format!(
+        sentences.push(format!(
             "sections executed {} times their full counts: {counts}; --scale 1 executes all",
             options.scale
         ));
@@ -505,8 +505,8 @@ pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<St
         let alike: Vec<&str> =
             figures.iter().filter(|other| other.note == figure.note).map(|other| other.name).collect();
         if figures[..index].iter().all(|before| before.note != figure.note) {
-            said.push(format!("{}: {}", alike.join(" and "), figure.note));
+            sentences.push(format!("{}: {}", alike.join(" and "), figure.note));
         }
     }
-    said
+    sentences
 }
