@@ -114,7 +114,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// True if the request itself is wrong: the service works and changed nothing.
+    /// True for errors of the caller: wrong address, token or request. Nothing was changed.
     pub const fn is_mistake(&self) -> bool {
         match self {
             Self::NoService { .. } | Self::Stranger(_) => true,

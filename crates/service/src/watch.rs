@@ -22,7 +22,7 @@ const KEPT: usize = 600;
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     periods: VecDeque<api::Period>,
-    /// End of the last second read, in model time.
+    /// Earliest start of unread seconds, in model time.
     until: Instant,
 }
 
@@ -37,7 +37,7 @@ struct Reading {
 }
 
 impl Watch {
-    /// Start of the next second to read.
+    /// Earliest start of unread seconds.
     pub const fn until(&self) -> Instant {
         self.until
     }
