@@ -136,5 +136,5 @@ impl Engine {
 /// All names, with the reason for unsupported engines.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let supported = ENGINES.iter().map(|(name, _)| (*name, None));
-    here.chain(UNSUPPORTED.iter().map(|(name, why)| (*name, Some(*why))))
+    supported.chain(UNSUPPORTED.iter().map(|(name, why)| (*name, Some(*why))))
 }

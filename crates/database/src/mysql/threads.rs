@@ -77,11 +77,11 @@ mod tests {
 
     #[test]
     fn waiting_thread_is_detected() {
-        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let (sender, receiver) = std::sync::mpsc::channel();
         let waiting = std::thread::spawn(move || {
             sender.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
-            receiver.recv().unwrap_err();
+            stopped.recv().unwrap_err();
         });
         let thread = receiver.recv().unwrap();
         if fs::read_to_string("/proc/self/syscall").is_err() {
@@ -91,7 +91,7 @@ mod tests {
                 std::thread::yield_now();
             }
         }
-        drop(sender);
+        drop(stop);
         waiting.join().unwrap();
         assert_eq!(sample(std::process::id(), u32::MAX >> 1), None);
     }
