@@ -62,10 +62,10 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/sakura/server.toml"),
 ];
 
-/// Tables referenced by product files.
+/// Tables that lie beside them.
 pub(crate) const TABLES: &[(&str, &str)] = &[file!("catalogue/aws/instances.csv")];
 
-/// Content of the table `csv` in the folder of `file`.
+/// The text of the table `csv` in the folder of `file`.
 pub(crate) fn beside(file: &str, csv: &str) -> Option<String> {
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let path = format!("{folder}/{csv}");

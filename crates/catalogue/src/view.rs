@@ -88,9 +88,9 @@ pub struct PriceView {
     pub list: String,
     /// Statement about taxes; may be empty.
     pub taxes: Arc<str>,
-    /// Components.
+    /// Its parts.
     pub parts: Vec<PartView>,
-    /// Source.
+    /// Where it was read.
     pub cite: Arc<Cite>,
 }
 
@@ -185,7 +185,7 @@ impl Product {
         self.prices.iter().map(view).collect()
     }
 
-    /// Stages of the model, if known.
+    /// The stages that answer, when they are known.
     pub fn model_view(&self) -> Option<ModelView> {
         let model = self.model.as_ref()?;
         let piece = |piece: &Piece| match piece {
