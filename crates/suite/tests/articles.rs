@@ -95,7 +95,7 @@ fn commands_have_files_and_steps_of_their_own() {
         assert!(line(text, row)[1] > 0.0, "{row}: {text}");
     }
     let verdicts = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(verdicts.iter().any(|verdict| verdict.contains("no page cache on this ground")), "{verdicts:?}");
+    assert!(verdicts.iter().any(|verdict| verdict.contains("there is no page cache here")), "{verdicts:?}");
 }
 
 #[test]

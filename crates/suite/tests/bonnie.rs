@@ -139,7 +139,7 @@ fn station_of_one_millisecond_has_expected_rates() {
     assert!((900.0..915.0).contains(&seeks), "{seeks}");
     assert!(text.contains(" +++ ") && !text.contains("Create"), "{text}");
     let verdicts = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
-    assert!(verdicts.contains("left out") && verdicts.contains("depth 5"), "{verdicts}");
+    assert!(verdicts.contains("skipped") && verdicts.contains("depth 5"), "{verdicts}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn unavailable_configuration_is_refused() {
     check(refused("oci:50GB@10vpu", Some(51 << 30)), Kind::Bad, &["holds 50", "not 51"]);
     check(refused("oci/VM.Standard.E4.Flex:16ocpu", None), Kind::Bad, &["is a machine", "make a group"]);
     check(refused("limit()", Some(1 << 20)), Kind::Bad, &["limit"]);
-    check(refused(&"x".repeat(5_000), None), Kind::Bad, &["at most 4096 bytes"]);
+    check(refused(&"x".repeat(5_000), None), Kind::Bad, &["limited to 4096 bytes"]);
     let group = |like: &str| home.service.create_group(&api::Group { name: "vm".into(), like: like.into() });
     check(group("gp3:50GiB"), Kind::Bad, &["is not a machine"]);
     let create = api::Create {
