@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn sqlstates_have_kinds() {
         let check = |code: &str, kind| {
-            assert_eq!(ServerError { code: code.into(), ..ServerError::default() }.failure().kind, kind)
+            assert_eq!(ServerError { code: code.into(), ..ServerError::default() }.failure().kind, kind);
         };
         check("40001", Kind::Conflict);
         check("40P01", Kind::Conflict);
