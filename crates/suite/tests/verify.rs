@@ -170,7 +170,7 @@ fn unverifiable_options_are_refused_in_one_line() {
     let usual = || options(VerifyMode::WriteAndCheck);
     let place = facts(Nature::Directory, Bytes::mib(2));
     check(usual(), &facts(Nature::Model, Bytes::gib(1)), "keeps no bytes");
-    check(usual(), &place, "--size less");
+    check(usual(), &place, "give a smaller --size");
     check(VerifyOptions { size: Bytes::kib(4), ..usual() }, &place, "at least 1 MiB");
     check(VerifyOptions { block: Bytes::new(100), ..usual() }, &place, "multiple of 8");
     check(usual(), &Facts { grid: 4096, read_only: true, ..place.clone() }, "--destroy");
