@@ -1,6 +1,6 @@
-//! The product files that come with the program. The one list of them; a test compares it with the folder.
+//! Embedded product files. A test compares the list with the folder.
 
-/// Path below the project, and text.
+/// Path relative to the project, and content.
 macro_rules! file {
     ($path:literal) => {
         ($path, include_str!(concat!("../../../", $path)))

@@ -1,4 +1,4 @@
-//! The catalogue: all products that are known, by name.
+//! The catalogue: all known products, by name.
 
 mod beside;
 
@@ -23,11 +23,11 @@ use crate::resolve::{Resolved, Subject, resolve};
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     products: Vec<Arc<Product>>,
-    /// Every name in small letters: of products, aliases, files and machines.
+    /// All names in lower case: of products, aliases, files and machines.
     names: Arc<HashMap<String, Place>>,
 }
 
-/// Where a name leads.
+/// Target of a name.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     product: usize,
@@ -35,10 +35,10 @@ struct Place {
 }
 
 impl Catalogue {
-    /// The products that come with the program.
+    /// The built-in products.
     ///
     /// # Panics
-    /// Never in a program that passed its tests: they read every file.
+    /// On an invalid built-in file, which tests exclude.
     pub fn built_in() -> Self {
         let mut catalogue = Self::default();
         for (file, text) in built_in::FILES {
@@ -50,8 +50,8 @@ impl Catalogue {
         catalogue
     }
 
-    /// Adds the product of a file. `file` is how complaints name it, and a name of the product besides those that it
-    /// gives itself; `csv` gives the text of a file that lies beside it. Nothing is added when there are complaints.
+    /// Adds a product file. `file` is its name in complaints, and an additional name of the product; `csv` reads a file
+    /// in the same folder. Adds nothing if there are complaints.
     pub fn add(&mut self, file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Result<(), Vec<Complaint>> {
         let loaded = read::product(file, text, csv)?;
         let mut to = Complaints::new(file, text);
@@ -69,22 +69,22 @@ impl Catalogue {
         Err(to.into_sorted())
     }
 
-    /// Every product and family of machines, in the order in which they were added.
+    /// All products and families of machines, in order of addition.
     pub fn products(&self) -> impl Iterator<Item = &Product> {
         self.products.iter().map(AsRef::as_ref)
     }
 
-    /// The product with this name or alias; for the name of a machine, its family. The case of letters says nothing.
+    /// The product with this name or alias; for a machine, its family. Case-insensitive.
     pub fn find(&self, name: &str) -> Result<&Product, UnknownProduct> {
         self.subject(name).map(|subject| subject.product.as_ref())
     }
 
-    /// Currencies of its prices.
+    /// Currencies of all prices.
     pub fn currencies(&self) -> BTreeSet<Currency> {
         self.products().flat_map(|product| &product.prices).map(|list| list.currency).collect()
     }
 
-    /// Regions that prices are given for; prices that hold everywhere name none.
+    /// Regions with prices; worldwide prices have none.
     pub fn regions(&self) -> BTreeSet<&str> {
         self.products().flat_map(|product| &product.prices).filter_map(|list| list.region.as_deref()).collect()
     }
@@ -127,7 +127,7 @@ impl Catalogue {
         })
     }
 
-    /// What is wrong with a file, were it to stand for the product of its name.
+    /// Defects of a file, as a replacement of the product with its name.
     fn check(&self, file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Vec<Complaint> {
         match read::product(file, text, csv) {
             Ok(loaded) => self.without(&loaded.product).add(file, text, csv).err().unwrap_or_default(),
@@ -144,7 +144,7 @@ impl Catalogue {
         Ok(Subject { product: &self.products[place.product], row: place.machine })
     }
 
-    /// Every name that a configuration may use, in order.
+    /// All names that a configuration may use, in order.
     fn known_names(&self) -> Vec<String> {
         let own = self.products().filter(|product| product.kind != ProductKind::Machine);
         let own =
@@ -168,7 +168,7 @@ impl Catalogue {
         self.products.push(Arc::new(product));
     }
 
-    /// Without the product of this name, and without machines that `product` has too.
+    /// A copy without the product of this name, and without machines that `product` also has.
     fn without(&self, product: &Product) -> Self {
         let shares = |other: &Product| {
             let same_machine = || {
@@ -184,7 +184,7 @@ impl Catalogue {
     }
 }
 
-/// Bytes that can be kept on the whole.
+/// Usable bytes of the whole configuration.
 fn capacity(volume: &Resolved, wraps: &[Wrap]) -> Bytes {
     let product = &volume.product;
     if product.kind == ProductKind::Machine {
@@ -195,25 +195,25 @@ fn capacity(volume: &Resolved, wraps: &[Wrap]) -> Bytes {
     Bytes::new((units * product.unit.bytes as f64 * members).round() as u64)
 }
 
-/// What is wrong with the text of a product file, beside the built-in catalogue; empty when nothing. A built-in product
-/// of the same name is left aside. `file` is how complaints name it; `csv` gives the text of a file that lies beside it.
+/// Defects of a product file, checked together with the built-in catalogue; empty if none. A built-in product of the
+/// same name is replaced. `file` is its name in complaints; `csv` reads a file in the same folder.
 pub fn check(file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Vec<Complaint> {
     Catalogue::built_in().check(file, text, csv)
 }
 
-/// What is wrong with the built-in catalogue; empty when nothing.
+/// Defects of the built-in catalogue; empty if none.
 pub fn check_built_in() -> Vec<Complaint> {
     let catalogue = Catalogue::built_in();
     let check = |(file, text): &(&str, &str)| catalogue.check(file, text, &|csv| built_in::beside(file, csv));
     built_in::FILES.iter().flat_map(check).collect()
 }
 
-/// The paths of the built-in product files and of the tables beside them, below the top of the project.
+/// Paths of the built-in product files and their tables, relative to the project.
 pub fn built_in_files() -> impl Iterator<Item = &'static str> {
     built_in::FILES.iter().chain(built_in::TABLES).map(|(path, _)| *path)
 }
 
-/// The word before the slash.
+/// The part before the slash.
 fn provider(name: &str) -> &str {
     name.split_once('/').map_or(name, |(provider, _)| provider)
 }

@@ -1,4 +1,4 @@
-//! The ceilings that hold for a configuration. Knows what they are, not what they mean for a load.
+//! Ceilings of a configuration, independent of a load.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::offer::Ceiling;
 use crate::product::Limit;
 use crate::resolve::Resolved;
 
-/// The ceilings of a product: those whose condition holds and whose figures are all given.
+/// Ceilings of a product whose condition holds and whose figures all have values.
 pub(crate) fn ceilings(of: &Resolved, as_of: Date) -> impl Iterator<Item = Ceiling> {
     let valid = of.product.limits.iter().filter(move |limit| limit.validity.holds(as_of));
     valid.filter_map(|limit| ceiling(limit, of))

@@ -1,6 +1,6 @@
-//! An offer as a model: its ceilings as limits, then the stages of the product, inside the arrays that it is part of.
+//! Model of an offer: its ceilings as limits, followed by the stages of the product, inside its arrays.
 //!
-//! Writes the notation of models and lets `plimsoll_model` read it. Knows nothing about when a stage answers.
+//! Writes the notation of models, which `plimsoll_model` parses.
 
 use plimsoll_model::{ChainSpec, Layout};
 use plimsoll_units::Bytes;
@@ -13,45 +13,45 @@ use crate::offer::{Access, Ceiling, Kinds, Offer};
 use crate::product::{ModelText, Piece, ProductKind};
 use crate::resolve::Resolved;
 
-/// Why an offer has no model.
+/// Reason why an offer has no model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoModel {
-    /// Ceilings alone do not say when an operation is answered.
+    /// Only ceilings are known, which do not determine response times.
     #[error("the catalogue does not know when {product} answers, only what it carries")]
     Unknown {
-        /// The product.
+        /// Name of the product.
         product: String,
     },
-    /// It has no ceilings at all, or none that a model can hold.
+    /// No ceilings, or none that a model supports.
     #[error("the catalogue knows no limits of {product}")]
     NoLimits {
-        /// The product.
+        /// Name of the product.
         product: String,
     },
-    /// A figure of the model hangs on an option that was not given.
+    /// A figure of the model depends on an option without a value.
     #[error("the model of {product} needs {expression}, which has no value for this configuration")]
     NoValue {
-        /// The product.
+        /// Name of the product.
         product: String,
         /// The expression.
         expression: String,
     },
-    /// The stages cannot be read as a model.
+    /// The notation of the stages is invalid.
     #[error("the model of {product} cannot be read: {reason}")]
     Unreadable {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// What the notation says.
+        /// Error of the notation.
         reason: String,
     },
 }
 
 impl Offer {
-    /// The model that answers as this offer would.
+    /// Timing model of this offer.
     ///
-    /// Of the ceilings that count the same thing, the smallest is a limit; one with credits is a limit with a burst,
-    /// followed by the limit of the peak. A ceiling for one order of addresses only is left out, and
-    /// [`Offer::doubts`] says so.
+    /// Of several ceilings for the same quantity, the smallest becomes a limit. A ceiling with credits becomes a limit
+    /// with a burst, followed by the limit of the peak. Ceilings that apply to a single order of addresses are omitted,
+    /// and listed by [`Offer::doubts`].
     pub fn model(&self) -> Result<ChainSpec, NoModel> {
         let unreadable = |error: plimsoll_model::NotationError| NoModel::Unreadable {
             product: self.volume.name.to_string(),
@@ -60,7 +60,7 @@ impl Offer {
         plimsoll_model::parse(&self.model_notation()?).map_err(unreadable)
     }
 
-    /// Its ceilings alone: what the volumes share that are attached to a machine.
+    /// Only the ceilings: the limits shared by the volumes of a machine.
     pub fn limits(&self) -> Result<ChainSpec, NoModel> {
         let ceilings: Vec<&Ceiling> = self.ceilings.iter().filter(|ceiling| belongs_in_model(ceiling)).collect();
         let unknown = || NoModel::NoLimits { product: self.volume.name.to_string() };
@@ -71,7 +71,7 @@ impl Offer {
         plimsoll_model::parse(&text.join(THEN)).map_err(|_| unknown())
     }
 
-    /// The same in the notation of models.
+    /// The model in its notation.
     pub fn model_notation(&self) -> Result<String, NoModel> {
         let unknown = || NoModel::Unknown { product: self.volume.name.to_string() };
         let model = self.volume.product.model.as_ref().ok_or_else(unknown)?;
@@ -86,7 +86,7 @@ impl Offer {
         {
             outside.push(stages(model, machine)?);
         }
-        // One volume: its own limits, then the machine's. An array: the machine's once, before its members.
+        // A single volume: its limits, then the machine's. An array: the machine's limits once, before the members.
         let first_array = self.config.wraps.iter().position(|wrap| matches!(wrap, Wrap::Array { .. }));
         if first_array.is_none() {
             member.append(&mut outside);
@@ -105,16 +105,16 @@ impl Offer {
 }
 
 const THEN: &str = " then ";
-/// What memory takes to answer: a system call and a copy.
+/// Response time of memory: a system call and a copy.
 const MEMORY: &str = "link(1us) \"page cache\"";
-/// The page of a page cache.
+/// Page size of a page cache.
 const PAGE: &str = "4KiB";
 
 fn belongs_in_model(ceiling: &Ceiling) -> bool {
     !ceiling.in_model && ceiling.access == Access::Any
 }
 
-/// The stages of a product, with their holes filled.
+/// Stages of a product, with expressions evaluated.
 fn stages(model: &ModelText, of: &Resolved) -> Result<String, NoModel> {
     let mut text = String::new();
     for piece in &model.pieces {
@@ -133,7 +133,7 @@ fn stages(model: &ModelText, of: &Resolved) -> Result<String, NoModel> {
     Ok(text)
 }
 
-/// Writes are answered while the cache has room for them and go on behind it; reads are answered from what is in it.
+/// Writes complete in the cache while it has room, and are written back later; reads hit the cache for its content.
 fn wrapped(wrap: &Wrap, chain: &str) -> String {
     match *wrap {
         Wrap::PageCache(size) => {
@@ -147,7 +147,7 @@ fn wrapped(wrap: &Wrap, chain: &str) -> String {
     }
 }
 
-/// The limits of ceilings, of all operations first, then of reads and of writes.
+/// Limits of ceilings: of all operations first, then of reads and of writes.
 fn limits(ceilings: &[&Ceiling]) -> Vec<String> {
     let of = |kinds: Kinds| {
         let counted: Vec<&Ceiling> = ceilings.iter().copied().filter(|ceiling| ceiling.kinds == kinds).collect();
@@ -161,7 +161,7 @@ fn limits(ceilings: &[&Ceiling]) -> Vec<String> {
     all
 }
 
-/// One limit for each thing that is counted, and one more for each bucket of credits that can drain.
+/// A limit per counted quantity, and another per bucket of credits that can drain.
 fn effective(ceilings: &[&Ceiling]) -> Vec<String> {
     let mut units: Vec<Option<Bytes>> = ceilings.iter().filter(|c| c.iops.is_some()).map(|c| c.unit).collect();
     units.sort_unstable();
@@ -205,7 +205,7 @@ fn push(texts: &mut Vec<String>, rates: &[Rate], show: impl Fn(f64) -> String, b
     texts.extend(lasting.map(|lasting| format!("limit({}) {}", show(lasting.each_second), quoted(lasting.name))));
 }
 
-/// Operations a second, as exact as the notation takes them.
+/// Operations per second, in the precision of the notation.
 fn thousandths(rate: f64) -> String {
     plain((rate * 1e3).round().max(1.0) / 1e3)
 }

@@ -1,27 +1,27 @@
-//! Where a figure comes from. Knows nothing about the figure.
+//! Source of a figure.
 
 use std::fmt;
 
-/// How sure a figure is.
+/// Reliability of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// Read in the named source: the vendor's own text.
+    /// Read in the named source, the vendor's text.
     Verified,
-    /// Printed by somebody who measured or bought it.
+    /// Published by a person who measured or bought it.
     Published,
-    /// Read with somebody who cites the vendor.
+    /// Read in a text that cites the vendor.
     Secondary,
-    /// Worked out from other figures; the note says how.
+    /// Computed from other figures, as described in the note.
     Inferred,
-    /// Recalled, read nowhere.
+    /// From memory, without a text.
     Unverified,
 }
 
 impl Status {
-    /// Every status, the surest first.
+    /// All statuses, most reliable first.
     pub const ALL: [Self; 5] = [Self::Verified, Self::Published, Self::Secondary, Self::Inferred, Self::Unverified];
 
-    /// Its word in product files.
+    /// Name in product files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Verified => "verified",
@@ -32,7 +32,7 @@ impl Status {
         }
     }
 
-    /// What a reader should know about a figure of this status; `None` when nothing.
+    /// Caveat of figures with this status; `None` if verified.
     pub const fn doubt(self) -> Option<&'static str> {
         match self {
             Self::Verified | Self::Published => None,
@@ -43,18 +43,18 @@ impl Status {
     }
 }
 
-/// The source of a figure.
+/// Source of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cite {
     /// Title of the document.
     pub title: String,
-    /// Its address; empty when it has none.
+    /// URL; empty if there is none.
     pub url: String,
-    /// When the figure held, or `undated`.
+    /// Date of the figure, or `undated`.
     pub date: String,
-    /// How sure it is.
+    /// Reliability.
     pub status: Status,
-    /// Remark of the catalogue; empty when there is none.
+    /// Remark of the catalogue; may be empty.
     pub note: String,
 }
 

@@ -1,19 +1,19 @@
-//! What is wrong with a product file, and where. Knows nothing about what a product is.
+//! Defects of product files, with their positions.
 
 use std::fmt;
 
-/// One thing wrong with a product file.
+/// A defect of a product file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complaint {
-    /// The file, as it was named to the reader.
+    /// Name of the file as passed to the reader.
     pub file: String,
     /// Line, counted from 1.
     pub line: u32,
     /// Column in characters, counted from 1.
     pub column: u32,
-    /// What is wrong.
+    /// The defect.
     pub what: String,
-    /// What is allowed instead.
+    /// Allowed alternatives.
     pub allowed: String,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for Complaint {
 
 impl std::error::Error for Complaint {}
 
-/// Complaints about one text.
+/// Defects of a text.
 pub(crate) struct Complaints<'t> {
     file: &'t str,
     text: &'t str,
@@ -38,7 +38,7 @@ impl<'t> Complaints<'t> {
         Self { file, text, list: Vec::new() }
     }
 
-    /// Adds one at a byte of the text.
+    /// Adds a defect at a byte offset.
     pub(crate) fn at(&mut self, byte: usize, what: impl Into<String>, allowed: impl Into<String>) {
         let end = (0..=byte.min(self.text.len())).rev().find(|end| self.text.is_char_boundary(*end)).unwrap_or(0);
         let before = &self.text[..end];
@@ -56,7 +56,7 @@ impl<'t> Complaints<'t> {
         self.list.is_empty()
     }
 
-    /// All of them in the order of the text.
+    /// All defects in order of position.
     pub(crate) fn into_sorted(mut self) -> Vec<Complaint> {
         self.list.sort_by_key(|complaint| (complaint.line, complaint.column));
         self.list.dedup();

@@ -1,6 +1,6 @@
-//! Configurations as text: which product, with which settings, in which array, on which machine.
+//! Configurations as text: product, settings, arrays and machine.
 //!
-//! Knows the grammar only: whether such a product exists and has such an option is [`Catalogue`](crate::Catalogue)'s.
+//! Knows only the grammar: [`Catalogue`](crate::Catalogue) resolves products and options.
 
 pub(crate) mod read;
 #[cfg(test)]
@@ -12,7 +12,7 @@ use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
 use thiserror::Error;
 
-/// What somebody would buy: `stripe(2,64KiB) of oci:256GB@120vpu on oci/VM.Standard.E4.Flex:16ocpu`.
+/// A storage configuration: `stripe(2,64KiB) of oci:256GB@120vpu on oci/VM.Standard.E4.Flex:16ocpu`.
 ///
 /// ```text
 /// CONFIG   = VOLUME [ " on " PRODUCT [":" SETTINGS] ]
@@ -23,14 +23,14 @@ use thiserror::Error;
 /// SETTING  = SIZE | TIER | NUMBER OPTION | OPTION=VALUE
 /// ```
 ///
-/// Written, it is canonical: options as `name=value`, settings joined by commas, every interleave named.
+/// `Display` is canonical: options as `name=value`, settings separated by commas, explicit interleaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// What stands around the volume, outermost first.
+    /// Arrays and caches around the volume, outermost first.
     pub wraps: Vec<Wrap>,
     /// The volume.
     pub volume: Part,
-    /// The machine that it is attached to.
+    /// The machine with the volume attached.
     pub machine: Option<Part>,
 }
 
@@ -39,60 +39,60 @@ pub struct Config {
 pub struct Part {
     /// Name, alias or path of a product file.
     pub product: String,
-    /// Settings in the order in which they were given.
+    /// Settings in the given order.
     pub settings: Vec<Setting>,
 }
 
-/// One setting of a product.
+/// A setting of a product.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Setting {
-    /// A size, with the unit as written: what a vendor's GB is, its product says.
+    /// A size with its unit as written: the product defines the vendor's GB.
     Size {
-        /// A decimal number.
+        /// Decimal number.
         number: String,
-        /// Such as `GB` or `GiB`.
+        /// Unit, such as `GB` or `GiB`.
         unit: String,
     },
-    /// A tier, or a choice that can be meant by its value alone.
+    /// A tier, or a choice identified by its value.
     Word(String),
     /// An option with its value.
     Option {
-        /// The option.
+        /// Name of the option.
         name: String,
         /// Its value as written.
         value: String,
     },
 }
 
-/// What stands around a volume.
+/// Layer around a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrap {
-    /// Several of it, as one.
+    /// An array of identical volumes.
     Array {
-        /// How they share the data.
+        /// Distribution of the data.
         layout: Layout,
-        /// How many.
+        /// Number of members.
         members: u32,
-        /// Bytes before the next member's turn; says nothing for a mirror.
+        /// Interleave in bytes; without effect for a mirror.
         interleave: Bytes,
     },
-    /// The host's page cache of this size.
+    /// Page cache of the host, of this size.
     PageCache(Bytes),
 }
 
-/// A text that is no configuration.
+/// Text that is not a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text:?} is no configuration: at {at:?}, {expected}")]
 pub struct ConfigError {
     /// The whole text.
     pub text: String,
-    /// From where on it cannot be read.
+    /// Rest of the text from the error on.
     pub at: String,
-    /// What could stand there.
+    /// Expected syntax.
     pub expected: String,
 }
 
-/// Every layout.
+/// All layouts.
 pub(crate) const LAYOUTS: [Layout; 7] = [
     Layout::Stripe,
     Layout::SplitStripe,
@@ -104,7 +104,7 @@ pub(crate) const LAYOUTS: [Layout; 7] = [
 ];
 
 impl Wrap {
-    /// How many volumes it is made of.
+    /// Number of volumes.
     pub const fn members(&self) -> u32 {
         match *self {
             Self::Array { members, .. } => members,
@@ -112,7 +112,7 @@ impl Wrap {
         }
     }
 
-    /// How many volumes' worth of data it holds.
+    /// Number of volumes with distinct data.
     pub const fn data_members(&self) -> u32 {
         match *self {
             Self::Array { layout, members, .. } => match layout {
@@ -167,7 +167,7 @@ impl fmt::Display for Wrap {
     }
 }
 
-/// A size exactly, in the unit that makes it shortest: `64KiB`, `1200MB`.
+/// Exact size in the shortest notation: `64KiB`, `1200MB`.
 pub(crate) fn exactly(size: Bytes) -> String {
     const UNITS: [(&str, u64); 8] = [
         ("GiB", 1 << 30),

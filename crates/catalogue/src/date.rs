@@ -1,22 +1,22 @@
-//! Dates as documents give them: a year, perhaps a month, perhaps a day. Knows no calendar beyond the order of days.
+//! Dates with the precision of documents: year, optional month, optional day.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A day, a month or a year. A longer time comes before the shorter ones that it holds: 2025 < 2025-01 < 2025-01-01.
+/// A day, a month or a year. Longer periods sort before shorter periods that they contain: 2025 < 2025-01 < 2025-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
-    /// The year, 1 to 9999.
+    /// Year, 1 to 9999.
     pub year: u16,
-    /// The month, 1 to 12, when known.
+    /// Month, 1 to 12, if known.
     pub month: Option<u8>,
-    /// The day, 1 to 31, when known; never without a month.
+    /// Day, 1 to 31, if known; requires a month.
     pub day: Option<u8>,
 }
 
-/// A text that is no date.
+/// Text that is not a date.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is no date: write YYYY, YYYY-MM or YYYY-MM-DD")]
 pub struct DateError(pub String);
@@ -32,7 +32,7 @@ impl Date {
         Self { year, month: Some(month), day: Some(day) }
     }
 
-    /// True when this time, to its last day, lies in `from` (its first day on) `until` (before its first day).
+    /// True if this period ends on or after the first day of `from`, and before the first day of `until`.
     pub fn within(self, from: Option<Self>, until: Option<Self>) -> bool {
         let last = (self.year, self.month.unwrap_or(12), self.day.unwrap_or(31));
         from.is_none_or(|from| from.first_day() <= last) && until.is_none_or(|until| last < until.first_day())

@@ -1,4 +1,4 @@
-//! Exact decimal numbers: what prices are written in. Knows nothing about currencies.
+//! Exact decimal numbers for prices.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ pub(crate) struct Decimal {
     scale: u32,
 }
 
-/// More decimals than any price has.
+/// Maximum number of decimals.
 const SCALE_MAX: u32 = 30;
 
 impl Decimal {
     pub(crate) const ZERO: Self = Self { mantissa: 0, scale: 0 };
 
-    /// A quantity that arithmetic gave, to nine decimals: what is beyond is the arithmetic's own.
+    /// A computed quantity, rounded to nine decimals to remove floating-point noise.
     pub(crate) fn from_quantity(value: f64) -> Option<Self> {
         value.is_finite().then(|| format!("{value:.9}").parse().ok()).flatten()
     }
@@ -52,7 +52,7 @@ impl Decimal {
         self.mantissa.checked_mul(10i128.checked_pow(scale - self.scale)?)
     }
 
-    /// Whole millionths, halves to the even one.
+    /// Rounds half to even, to millionths.
     pub(crate) fn millionths(self) -> Option<i128> {
         if self.scale <= 6 {
             return self.mantissa_at(6);
@@ -75,7 +75,7 @@ impl Decimal {
 impl FromStr for Decimal {
     type Err = ();
 
-    /// Digits with at most one point, such as `0.00000037`; perhaps a minus sign.
+    /// Digits with at most one point, such as `0.00000037`; optional minus sign.
     fn from_str(text: &str) -> Result<Self, ()> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));

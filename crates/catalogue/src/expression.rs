@@ -1,7 +1,7 @@
 //! Arithmetic of product files: `min(80000, max(3000, 500 * size))`.
 //!
-//! Parsed once, when a file is read; evaluated for each configuration. Knows variables by number only. Logic is
-//! three-valued (Kleene 1938): what meets a variable that is not given has no value, unless the rest decides alone.
+//! Parsed once, when a file is read; evaluated for each configuration. Variables are identified by number. Logic is
+//! three-valued (Kleene 1938): an operation on a missing variable has no value, unless the other operand decides.
 
 mod parse;
 #[cfg(test)]
@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 pub(crate) use parse::{ParseError, Resolve, parse};
 
-/// The value of a variable.
+/// Value of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// Not given.
+    /// Missing.
     Absent,
-    /// A number, or a truth: 1 or 0.
+    /// A number, or a boolean as 1 or 0.
     Number(f64),
     /// A choice or a cell of a table.
     Text(Arc<str>),
@@ -30,7 +30,7 @@ impl Value {
         }
     }
 
-    /// For messages: a number with its thousands grouped, a text as it is.
+    /// Text for messages: numbers with grouped thousands.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Absent => "not given".to_owned(),
@@ -40,14 +40,14 @@ impl Value {
     }
 }
 
-/// What a variable can hold.
+/// Type of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     /// Numbers.
     Number,
     /// Texts.
     Text,
-    /// Either: it is somebody else's variable.
+    /// Any type: a variable of another product.
     Any,
 }
 
@@ -55,7 +55,7 @@ pub(crate) enum Type {
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     root: Node,
-    /// As written.
+    /// Source text.
     text: Box<str>,
 }
 
@@ -97,7 +97,7 @@ enum Function {
     If,
 }
 
-/// A value while it is worked with.
+/// An intermediate value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Seen<'v> {
     Number(f64),
@@ -114,7 +114,7 @@ impl Seen<'_> {
 }
 
 impl Expression {
-    /// A constant.
+    /// A constant number.
     pub(crate) fn constant(value: f64) -> Self {
         Self { root: Node::Number(value), text: value.to_string().into() }
     }
@@ -124,27 +124,27 @@ impl Expression {
         Self { root: Node::Text(text.into()), text: text.into() }
     }
 
-    /// Its number, when it is a constant.
+    /// The number of a constant.
     pub(crate) fn as_constant(&self) -> Option<f64> {
         if asks(&self.root) { None } else { self.number(&[]) }
     }
 
-    /// True for a constant that has no value, such as `0 / 0`.
+    /// True for a constant without a value, such as `0 / 0`.
     pub(crate) fn is_nothing(&self) -> bool {
         !asks(&self.root) && self.value(&[]) == Value::Absent
     }
 
-    /// As it was written.
+    /// Source text.
     pub(crate) const fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its number; `None` when something that it needs is not given, or the arithmetic has no finite result.
+    /// Its number; `None` if a required variable is missing, or the result is not finite.
     pub(crate) fn number(&self, values: &[Value]) -> Option<f64> {
         evaluate(&self.root, values)?.number().filter(|number| number.is_finite())
     }
 
-    /// Its truth; `None` when something that decides is not given.
+    /// Its truth; `None` if a deciding variable is missing.
     pub(crate) fn truth(&self, values: &[Value]) -> Option<bool> {
         self.number(values).map(|number| number != 0.0)
     }
@@ -159,7 +159,7 @@ impl Expression {
     }
 }
 
-/// True when a variable is in it.
+/// True if the expression contains a variable.
 fn asks(node: &Node) -> bool {
     match node {
         Node::Number(_) | Node::Text(_) => false,
@@ -215,7 +215,7 @@ fn combine<'v>(binary: Binary, [left, right]: &'v [Node; 2], values: &'v [Value]
     })
 }
 
-/// `or` when `deciding` is true, else `and`: one side that decides is enough.
+/// `or` if `deciding` is true, else `and`, with short-circuit on either side.
 fn decide<'v>(deciding: bool, left: Option<Seen>, right: impl FnOnce() -> Option<Seen<'v>>) -> Option<Seen<'v>> {
     let holds = |seen: Option<Seen>| seen.and_then(Seen::number).map(|number| number != 0.0);
     let left = holds(left);

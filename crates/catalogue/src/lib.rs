@@ -1,7 +1,7 @@
-//! Storage products and prices as data: what a configuration offers, what it costs, and how it answers.
+//! Storage products and prices as data: limits, costs and timing models of configurations.
 //!
-//! Product files become a [`Catalogue`]; a [`Config`] and [`Terms`] become an [`Offer`] or a [`Refusal`]. Knows nothing
-//! about runs and loads, and no product: those are data. Pure: no clock, file or thread.
+//! Product files become a [`Catalogue`]; a [`Config`] and [`Terms`] become an [`Offer`] or a [`Refusal`]. Products are
+//! data, not code. Pure: no clock, file or thread.
 
 mod built_in;
 mod catalogue;

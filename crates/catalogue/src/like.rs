@@ -1,4 +1,4 @@
-//! What something is to be like: a configuration, or stages of a model without a product.
+//! A configuration, or stages of a model without a product.
 
 use std::str::FromStr;
 
@@ -7,22 +7,22 @@ use thiserror::Error;
 
 use crate::config::{Config, ConfigError};
 
-/// What something is to be like.
+/// A configuration or stages.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Like {
-    /// Stages, as they are written: `limit(3000) then link(1ms)`.
+    /// Stages in the notation of models: `limit(3000) then link(1ms)`.
     Stages(ChainSpec),
     /// A configuration: `oci:256GB@50vpu`.
     Config(Config),
 }
 
-/// A text that is neither.
+/// Text that is neither.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoLike {
-    /// It is meant as stages, and no model.
+    /// Invalid stages.
     #[error("{0}")]
     Stages(NotationError),
-    /// It is no configuration.
+    /// An invalid configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
@@ -39,7 +39,7 @@ impl FromStr for Like {
     }
 }
 
-/// True when a text is meant as stages, though it may be written wrongly: `name(...)`, and no array `of` something.
+/// True for a text in the form of stages, valid or not: `name(...)` without `of`.
 fn is_stages(text: &str) -> bool {
     let (open, colon) = (text.find('('), text.find(':'));
     !text.contains(") of ") && open.is_some_and(|open| colon.is_none_or(|colon| open < colon))

@@ -1,4 +1,4 @@
-//! Money: exact sums with a currency. Knows no exchange rate, and adds no two currencies.
+//! Exact amounts of money with a currency, without exchange rates.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,25 +7,25 @@ use thiserror::Error;
 
 use crate::number::grouped;
 
-/// A currency by its three letters (ISO 4217).
+/// ISO 4217 currency code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
-/// A text that is no currency.
+/// Text that is not a currency.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is no currency: write three letters, such as USD or JPY")]
 pub struct CurrencyError(pub String);
 
-/// Currencies without a smaller unit in use.
+/// Currencies without a minor unit in use.
 const WHOLE: [&str; 5] = ["JPY", "KRW", "CLP", "VND", "ISK"];
 
 impl Currency {
-    /// Its three capital letters.
+    /// Three capital letters.
     pub fn code(&self) -> &str {
         std::str::from_utf8(&self.0).expect("made of ASCII letters")
     }
 
-    /// Decimals that prices in it usually have.
+    /// Usual number of decimals of prices.
     pub fn decimals(self) -> usize {
         if WHOLE.contains(&self.code()) { 0 } else { 2 }
     }
@@ -49,23 +49,23 @@ impl FromStr for Currency {
     }
 }
 
-/// A sum of money.
+/// An amount of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Money {
-    /// Millionths of one unit of the currency.
+    /// Millionths of a unit of the currency.
     pub millionths: i128,
     /// The currency.
     pub currency: Currency,
 }
 
 impl Money {
-    /// The sum of both; `None` when the currencies differ or the sum leaves 128 bits.
+    /// Sum; `None` if the currencies differ or the sum overflows.
     pub fn plus(self, other: Self) -> Option<Self> {
         let millionths = self.millionths.checked_add(other.millionths)?;
         (self.currency == other.currency).then_some(Self { millionths, ..self })
     }
 
-    /// The amount to the millionth, with at least the currency's decimals, without grouping and currency: `86.791185`.
+    /// Amount to a millionth, with at least the currency's decimals, without grouping and currency: `86.791185`.
     pub fn exact(self) -> String {
         let (whole, rest) = (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
         let fraction = format!("{rest:06}");
@@ -77,14 +77,14 @@ impl Money {
         format!("{sign}{whole}{point}{fraction}")
     }
 
-    /// In units of the currency, for charts and ratios only.
+    /// Amount in units of the currency, only for charts and ratios.
     pub fn as_f64(self) -> f64 {
         self.millionths as f64 / 1e6
     }
 }
 
-/// Thousands grouped, rounded to the currency's decimals: `1,234.50 USD`, `659 JPY`. A sum below ten of the currency's
-/// smallest unit keeps three significant digits: `0.00425 USD`.
+/// Grouped thousands, rounded to the currency's decimals: `1,234.50 USD`, `659 JPY`. Amounts below ten minor units keep
+/// three significant digits: `0.00425 USD`.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exact = self.millionths.unsigned_abs();

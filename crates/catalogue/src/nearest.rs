@@ -1,6 +1,6 @@
-//! The nearest names to one that is not known.
+//! Suggestions for unknown names.
 
-/// Up to three of `names` that differ from `name` by little, nearest first.
+/// Up to three of `names` similar to `name`, nearest first.
 pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let wanted = name.to_lowercase();
     let most = (wanted.chars().count() / 3).max(2);
@@ -19,7 +19,7 @@ pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<
     near.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
 }
 
-/// `; did you mean A, B or C?`, or nothing.
+/// `; did you mean A, B or C?`, or empty.
 pub(crate) fn suggestion<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let near = nearest(name, names);
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) }
@@ -36,7 +36,7 @@ pub fn one_of<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// Letters to insert, remove or replace (Levenshtein 1966).
+/// Edit distance (Levenshtein 1966).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

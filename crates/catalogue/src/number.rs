@@ -1,6 +1,6 @@
-//! Numbers as text: grouped for people, plain for configurations.
+//! Formatting of numbers: grouped for messages, plain for configurations.
 
-/// Thousands grouped, at most six decimals: `80,000`, `931.322575`.
+/// Grouped thousands, at most six decimals: `80,000`, `931.322575`.
 pub(crate) fn shown(value: f64) -> String {
     let plain = plain(value);
     let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |digits| ("-", digits));
@@ -8,7 +8,7 @@ pub(crate) fn shown(value: f64) -> String {
     format!("{sign}{}{}", grouped(&digits[..whole]), &digits[whole..])
 }
 
-/// Digits with a comma before each three.
+/// Digits with commas between thousands.
 pub(crate) fn grouped(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -20,7 +20,7 @@ pub(crate) fn grouped(digits: &str) -> String {
     text
 }
 
-/// Digits only, at most six decimals, no zeros at their end: `80000`, `0.3`.
+/// Ungrouped, at most six decimals without trailing zeros: `80000`, `0.3`.
 pub(crate) fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return (value as i64).to_string();

@@ -1,6 +1,6 @@
-//! What a configuration offers: its ceilings, what it costs, how it answers, and what is doubtful about that.
+//! Offer of a configuration: ceilings, price, model, and caveats.
 //!
-//! Knows one configuration; which configurations exist is [`Catalogue`](crate::Catalogue)'s.
+//! Describes a single configuration; [`Catalogue`](crate::Catalogue) resolves configurations.
 
 use std::sync::Arc;
 
@@ -13,57 +13,57 @@ use crate::money::Currency;
 use crate::product::Product;
 use crate::resolve::Resolved;
 
-/// Under which terms somebody would buy.
+/// Terms of a purchase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Limits and prices are those of this time.
+    /// Date of limits and prices.
     pub as_of: Date,
-    /// The currency of prices; may be absent when a product has prices in one only.
+    /// Currency of prices; optional if a product has a single currency.
     pub currency: Option<Currency>,
-    /// The vendor's region; may be absent when a product costs the same everywhere, or is listed in one region only.
+    /// Region of the vendor; optional if prices are worldwide or listed for a single region.
     pub region: Option<String>,
 }
 
-/// What a configuration offers.
+/// Offer of a configuration.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// The configuration in full: the product's own name, every option with its value.
+    /// The full configuration: the product's own name, and every option with its value.
     pub config: Config,
-    /// The product's title.
+    /// Title of the product.
     pub title: Arc<str>,
-    /// Bytes that can be kept on the whole of it; zero for a machine.
+    /// Usable bytes of the whole configuration; zero for a machine.
     pub capacity: Bytes,
-    /// Every ceiling that holds: those of one volume (of each member, in an array), then those of the machine.
+    /// All ceilings: those of a volume (of each member, in an array), then those of the machine.
     pub ceilings: Vec<Ceiling>,
-    /// The volume's options as they are, in the order of the product file; then `tier`, of a product that has tiers.
+    /// Options of the volume in the order of the product file, followed by `tier` for products with tiers.
     pub options: Vec<Chosen>,
-    /// The machine's options, when there is a machine.
+    /// Options of the machine, if any.
     pub machine_options: Vec<Chosen>,
     pub(crate) volume: Resolved,
     pub(crate) machine: Option<Resolved>,
     pub(crate) terms: Terms,
 }
 
-/// An option's value, and what else it could be.
+/// Value of an option, and its alternatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// The option.
+    /// Name of the option.
     pub name: Arc<str>,
-    /// Its value; `None` when it was neither given nor has a default.
+    /// Its value; `None` if neither given nor defaulted.
     pub value: Option<OptionValue>,
-    /// Who chose it.
+    /// Origin of the value.
     pub by: ChosenBy,
-    /// Smallest value that this configuration allows; for numbers and sizes.
+    /// Minimum in this configuration; for numbers and sizes.
     pub low: Option<f64>,
-    /// Largest one.
+    /// Maximum.
     pub high: Option<f64>,
-    /// Values are multiples of this, or the largest one.
+    /// Values are multiples of this, or the maximum.
     pub step: Option<f64>,
-    /// What may be chosen; for choices.
+    /// Alternatives; for choices.
     pub choices: Vec<Arc<str>>,
 }
 
-/// The value of an option.
+/// Value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptionValue {
     /// A number; a size in the vendor's capacity unit.
@@ -72,19 +72,19 @@ pub enum OptionValue {
     Text(Arc<str>),
 }
 
-/// Where an option's value comes from.
+/// Origin of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// The configuration names it.
+    /// Given by the configuration.
     Configuration,
-    /// The product has it when nobody says otherwise, or the tier implies it.
+    /// Default of the product, or implied by the tier.
     Default,
 }
 
-/// Where a limit sits.
+/// Location of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// The volume by its size and settings.
+    /// The volume, by its size and settings.
     Volume,
     /// The performance level or tier.
     Level,
@@ -104,7 +104,7 @@ pub enum Scope {
     Account,
 }
 
-/// Which operations a limit counts.
+/// Operations counted by a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kinds {
     /// Reads and writes.
@@ -115,68 +115,68 @@ pub enum Kinds {
     Write,
 }
 
-/// Which order of addresses a limit is meant for.
+/// Order of addresses to which a limit applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
     /// Any.
     Any,
-    /// One after the other only.
+    /// Sequential only.
     Sequential,
     /// Random only.
     Random,
 }
 
-/// A ceiling of what can be carried.
+/// A limit of throughput.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceiling {
-    /// What a person reads when it binds.
+    /// Name in messages.
     pub name: Arc<str>,
-    /// Where it sits.
+    /// Location.
     pub scope: Scope,
     /// Operations per second.
     pub iops: Option<f64>,
     /// Bytes per second.
     pub bytes_per_second: Option<f64>,
-    /// What it counts.
+    /// Operations that it counts.
     pub kinds: Kinds,
-    /// What it is meant for.
+    /// Order of addresses to which it applies.
     pub access: Access,
-    /// An operation counts once for each begun unit of this size; `None`: once whatever its size.
+    /// Size of a unit: an operation counts once per unit begun; `None`: once regardless of its size.
     pub unit: Option<Bytes>,
-    /// A bucket of this many operations, full at the beginning: while it lasts, the limit does not hold.
+    /// Size of a bucket of operations, initially full: the limit does not apply while credits last.
     pub credits: Option<f64>,
     /// The same in bytes.
     pub credit_bytes: Option<f64>,
-    /// It is the peak while credits last.
+    /// Whether it is the peak while credits last.
     pub burst: bool,
-    /// The product's model holds it already.
+    /// Whether the model of the product includes it.
     pub in_model: bool,
-    /// What raises it, best first: options, `tier` or `machine`.
+    /// Ways to raise it, best first: options, `tier` or `machine`.
     pub lift: Vec<Arc<str>>,
-    /// Where it was read.
+    /// Its source.
     pub cite: Arc<Cite>,
 }
 
-/// What the vendor says about latency.
+/// Statement of the vendor about latency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
-    /// In the vendor's words.
+    /// Text of the vendor.
     pub text: Arc<str>,
-    /// Where it was read.
+    /// Its source.
     pub cite: Arc<Cite>,
 }
 
-/// Something that makes an offer's figures questionable.
+/// A caveat of an offer's figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Doubt {
-    /// One sentence.
+    /// A sentence.
     pub text: String,
-    /// The source of the figure in question, when it is about one.
+    /// Source of the figure in question, if any.
     pub cite: Option<Arc<Cite>>,
 }
 
 impl Scope {
-    /// Its word in product files.
+    /// Name in product files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Volume => "volume",
@@ -191,14 +191,14 @@ impl Scope {
         }
     }
 
-    /// True for what the members of an array share: it counts once for all of them.
+    /// True for limits shared by the members of an array.
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::Machine | Self::Guest | Self::Network | Self::Controller | Self::Account)
     }
 }
 
 impl Kinds {
-    /// Its word in product files.
+    /// Name in product files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -209,7 +209,7 @@ impl Kinds {
 }
 
 impl Access {
-    /// Its word in product files: `any`, `sequential`, `random`.
+    /// Name in product files: `any`, `sequential`, `random`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -220,14 +220,13 @@ impl Access {
 }
 
 impl Offer {
-    /// What the vendor says about latency.
+    /// Statements of the vendor about latency.
     pub fn latency(&self) -> Vec<Latency> {
         let said = self.volume.product.latency.iter().filter(|(_, validity)| validity.holds(self.terms.as_of));
         said.map(|(latency, _)| latency.clone()).collect()
     }
 
-    /// The configuration for people to read and type: without the options that are as the product has them by default.
-    /// It gives the same offer.
+    /// The shortest equivalent configuration, without options at their defaults.
     pub fn short(&self) -> Config {
         let as_of = self.terms.as_of;
         Config {
@@ -237,7 +236,7 @@ impl Offer {
         }
     }
 
-    /// The terms under which it was made.
+    /// Terms of the offer.
     pub const fn terms(&self) -> &Terms {
         &self.terms
     }
@@ -247,8 +246,8 @@ impl Offer {
         &self.volume.product
     }
 
-    /// What the machine has to be like that it is attached to, in the words of the product's rules; empty when one is
-    /// named, as it was checked then.
+    /// Requirements on the machine, as texts of the product's rules. Empty if the configuration has a machine, because
+    /// they were checked.
     pub fn needs(&self) -> Vec<Arc<str>> {
         self.volume.undecided(self.terms.as_of).map(|rule| Arc::clone(&rule.message)).collect()
     }

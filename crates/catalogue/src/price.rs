@@ -1,4 +1,4 @@
-//! What an offer costs. Knows list prices; knows no discount, no exchange rate and no tax.
+//! List prices of offers, without discounts, exchange rates and taxes.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::offer::{Doubt, Offer};
 use crate::product::{Amount, PriceList, PricePart};
 use crate::resolve::Resolved;
 
-/// A price by a list.
+/// A list price.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price {
-    /// For a month.
+    /// Cost of a month.
     pub monthly: Money,
-    /// Once, at the beginning; `None` when nothing.
+    /// One-time cost; `None` if zero.
     pub once: Option<Money>,
-    /// What it is made of. Parts are rounded one by one, the sums above are not their sums but rounded from exact ones.
+    /// Components. Each is rounded individually; the totals above are rounded from exact sums.
     pub parts: Vec<Charge>,
-    /// The vendor's region; `None` when the list holds everywhere.
+    /// Region of the vendor; `None` for worldwide prices.
     pub region: Option<Arc<str>>,
-    /// Where the list was read; of a list with parts of other sources, the least sure of them.
+    /// Source of the list; if components have other sources, the least reliable of them.
     pub cite: Arc<Cite>,
-    /// What the list says of taxes; empty when nothing.
+    /// Statement of the list about taxes; may be empty.
     pub taxes: Arc<str>,
     /// What is in the configuration and not in the price: a machine without a list.
     pub without: Vec<String>,
@@ -35,68 +35,68 @@ pub struct Price {
 /// One part of a price.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Charge {
-    /// What it is for.
+    /// Name of the component.
     pub name: Arc<str>,
-    /// The vendor's unit, such as `GiB-month`.
+    /// Unit of the vendor, such as `GiB-month`.
     pub per: Arc<str>,
-    /// Units, over all members.
+    /// Number of units, over all members.
     pub quantity: f64,
-    /// What they cost, for a month or once.
+    /// Cost per month or once.
     pub money: Money,
-    /// How often.
+    /// Interval of payment.
     pub often: Often,
-    /// Where its amount was read.
+    /// Source of its amount.
     pub cite: Arc<Cite>,
 }
 
-/// How often something is paid.
+/// Interval of payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Often {
     /// Every month.
     Monthly,
-    /// At the beginning only.
+    /// Once, at the beginning.
     Once,
 }
 
-/// Why an offer has no price.
+/// Reason why an offer has no price.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoPrice {
-    /// There is no list at all.
+    /// There is no price list.
     #[error("the catalogue has no price of {product}")]
     None {
-        /// The product.
+        /// Name of the product.
         product: String,
     },
     /// No list for this currency, region and date.
     #[error("the catalogue has no price of {product} {wanted}; it has {}", known.join(", "))]
     NotListed {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// What was wanted: `for USD in us-east-1 as of 2026-11`.
+        /// The requested list: `for USD in us-east-1 as of 2026-11`.
         wanted: String,
-        /// Which lists there are.
+        /// Existing lists.
         known: Vec<String>,
     },
-    /// Several lists hold: somebody must choose.
+    /// Several lists apply: the terms must select a list.
     #[error("{product} has several prices: choose a currency and a region of {}", known.join(", "))]
     Several {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// Which lists hold.
+        /// Applicable lists.
         known: Vec<String>,
     },
     /// The list has no price for this configuration.
     #[error("the list of {product} has no price for {part}")]
     NotCovered {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// What has no price: a part, or a tier.
+        /// The component or tier without a price.
         part: String,
     },
-    /// The sum leaves 128 bits.
+    /// The sum overflows.
     #[error("the price of {product} is beyond reckoning")]
     TooLarge {
-        /// The product.
+        /// Name of the product.
         product: String,
     },
 }
@@ -115,7 +115,7 @@ impl Price {
     }
 }
 
-/// Names a list for a message: `USD in us-east-1 from 2025-09`.
+/// Name of a list in messages: `USD in us-east-1 from 2025-09`.
 pub(crate) fn list_name(currency: Currency, region: Option<&str>, from: Option<Date>, until: Option<Date>) -> String {
     let words = [
         ("in", region.map(str::to_owned)),
@@ -146,7 +146,7 @@ impl Offer {
         }
     }
 
-    /// Every price that holds at the date of the offer's terms, whatever the currency and the region.
+    /// All prices at the date of the offer's terms, in any currency and region.
     pub fn prices(&self) -> Vec<Price> {
         self.valid_lists(&self.volume).filter_map(|list| self.price_by(list).ok()).collect()
     }
@@ -195,7 +195,7 @@ impl Offer {
     }
 }
 
-/// The only list, or the only one that names its region.
+/// The only list, or the only list with a region.
 fn chosen<'l>(lists: &[&'l PriceList]) -> Option<&'l PriceList> {
     if let [only] = lists {
         return Some(only);
@@ -252,7 +252,7 @@ fn not_covered(of: &Resolved, part: &PricePart) -> NoPrice {
     NoPrice::NotCovered { product: of.part().to_string(), part: part.name.to_string() }
 }
 
-/// The quantity, and what it costs; `None` when the list does not say, `Some((_, None))` when it is beyond reckoning.
+/// Quantity and cost; `None` if the list has no price, `Some((_, None))` on overflow.
 fn cost(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Decimal>)> {
     let quantity = |expression: &Expression| expression.number(&of.values);
     let by_hours = |sum: Decimal| part.hours.map_or(Some(sum), |hours| sum.times(hours));

@@ -1,4 +1,4 @@
-//! A product as its file describes it: data, with its arithmetic parsed. Knows no configuration.
+//! A product as described by its file: data with parsed arithmetic.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::money::Currency;
 use crate::offer::{Access, Kinds, Latency, OptionValue, Scope};
 use crate::price::{Often, list_name};
 
-/// What kind of thing a product is.
+/// Kind of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProductKind {
-    /// A volume of a cloud.
+    /// A cloud volume.
     Volume,
-    /// Machines that volumes are attached to.
+    /// Machines for attached volumes.
     Machine,
     /// A storage array.
     Array,
@@ -28,10 +28,10 @@ pub enum ProductKind {
 }
 
 impl ProductKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 5] = [Self::Volume, Self::Machine, Self::Array, Self::Drive, Self::Server];
 
-    /// Its word in product files.
+    /// Name in product files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Volume => "volume",
@@ -52,7 +52,7 @@ pub struct Product {
     pub(crate) kind: ProductKind,
     pub(crate) about: String,
     pub(crate) ranked: bool,
-    /// The vendor's word for its unit of capacity, and what one of it is.
+    /// Unit of capacity: the vendor's name, and its size.
     pub(crate) unit: Unit,
     /// Variables by number.
     pub(crate) variables: Vec<Variable>,
@@ -70,14 +70,14 @@ pub struct Product {
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// The vendor's unit of capacity.
+/// Unit of capacity of the vendor.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
     pub word: Arc<str>,
     pub bytes: u64,
 }
 
-/// A variable of a product's arithmetic; its number is its place.
+/// A variable of a product's arithmetic, identified by its index.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub name: Box<str>,
@@ -85,12 +85,12 @@ pub(crate) struct Variable {
     pub origin: Origin,
 }
 
-/// Where a variable gets its value from.
+/// Origin of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// An option of the product.
     Option,
-    /// A cell of the tier or of the machine's row.
+    /// A cell in the row of the tier or machine.
     Cell,
     /// A named number.
     Figure,
@@ -98,7 +98,7 @@ pub(crate) enum Origin {
     Machine,
 }
 
-/// When something holds.
+/// Period of validity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Validity {
     pub from: Option<Date>,
@@ -119,31 +119,31 @@ impl Validity {
     }
 }
 
-/// An option as it may be chosen.
+/// Definition of an option.
 #[derive(Clone, Debug)]
 pub(crate) struct OptionRule {
     pub name: Arc<str>,
     pub variable: usize,
     pub range: Range,
     pub default: Option<Expression>,
-    /// From this value on, the vendor changes it detached only; so it is the other way, too.
+    /// Changes from or to this value or above require a detached volume.
     pub detached_from: Option<f64>,
     pub note: Arc<str>,
     pub cite: Arc<Cite>,
 }
 
-/// What an option can be.
+/// Domain of an option.
 #[derive(Clone, Debug)]
 pub(crate) enum Range {
     /// A number.
     Number(Bounds),
     /// A size in the vendor's unit.
     Size(Bounds, Vec<Value>),
-    /// One of these.
+    /// One of these values.
     Choice(Vec<Value>),
 }
 
-/// From where to where, and in which steps.
+/// Minimum, maximum and step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bounds {
     pub low: Option<Expression>,
@@ -151,15 +151,15 @@ pub(crate) struct Bounds {
     pub step: Option<Expression>,
 }
 
-/// Rows that a size or a name chooses.
+/// Tiers, selected by size or name.
 #[derive(Clone, Debug)]
 pub(crate) struct Tiers {
-    /// The variable of the first column; the others follow.
+    /// Variable of the first column; the others follow.
     pub first: usize,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
     pub cite: Arc<Cite>,
-    /// What each row holds, when there is such a column.
+    /// Capacity of each row, if there is such a column.
     pub sizes: Option<Vec<f64>>,
     pub default: Option<usize>,
 }
@@ -167,7 +167,7 @@ pub(crate) struct Tiers {
 /// Machines of a family.
 #[derive(Clone, Debug)]
 pub(crate) struct Machines {
-    /// The variable of the first column; the others follow.
+    /// Variable of the first column; the others follow.
     pub first: usize,
     pub rows: Vec<Row>,
 }
@@ -209,7 +209,7 @@ pub(crate) struct Limit {
     pub cite: Arc<Cite>,
 }
 
-/// What may be combined.
+/// A constraint on combinations.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     pub require: Expression,
@@ -224,11 +224,11 @@ pub(crate) struct ModelText {
     pub pieces: Vec<Piece>,
     pub doubts: Vec<String>,
     pub cite: Arc<Cite>,
-    /// Byte of the file where the stages begin.
+    /// Byte offset of the stages in the file.
     pub at: usize,
 }
 
-/// A piece of a text with holes.
+/// Literal text or an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
     Text(String),
@@ -239,7 +239,7 @@ pub(crate) enum Piece {
 #[derive(Clone, Debug)]
 pub(crate) struct PriceList {
     pub currency: Currency,
-    /// `None` when it holds everywhere.
+    /// `None` for worldwide prices.
     pub region: Option<Arc<str>>,
     pub validity: Validity,
     pub taxes: Arc<str>,
@@ -253,7 +253,7 @@ impl PriceList {
     }
 }
 
-/// A part of a price.
+/// A component of a price.
 #[derive(Clone, Debug)]
 pub(crate) struct PricePart {
     pub name: Arc<str>,
@@ -261,17 +261,17 @@ pub(crate) struct PricePart {
     pub when: Option<Expression>,
     pub amount: Amount,
     pub cite: Arc<Cite>,
-    /// Hours of the month, when it is paid by the hour.
+    /// Hours per month, if paid by the hour.
     pub hours: Option<Decimal>,
     pub often: Often,
 }
 
-/// What a part costs.
+/// Cost of a component.
 #[derive(Clone, Debug)]
 pub(crate) enum Amount {
-    /// So much for each unit.
+    /// Price per unit.
     Each(Decimal, Expression),
-    /// So much for each unit up to a quantity, then so much; the last goes on for ever.
+    /// Graduated prices per unit, each up to a quantity; the last is unlimited.
     Graduated(Vec<(Option<Decimal>, Decimal)>, Expression),
     /// So much for the tier, by its row.
     ByTier(Vec<Option<Decimal>>),
@@ -279,43 +279,43 @@ pub(crate) enum Amount {
     Unknown,
 }
 
-/// A table that the limits must reproduce.
+/// A published table that the limits must reproduce.
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedTable {
     pub title: String,
-    /// Byte of the file where each row begins.
+    /// Byte offset and cells of each row.
     pub rows: Vec<(usize, Vec<Value>)>,
     pub columns: Vec<String>,
-    /// Options that are the same in all rows.
+    /// Options common to all rows.
     pub set: Vec<(String, Value)>,
     pub tolerance: f64,
-    /// Rows that are known not to agree, counted from 1.
+    /// Rows known to disagree, counted from 1.
     pub except: Vec<usize>,
     pub as_of: Date,
 }
 
-/// Parameters of something that the service does by itself.
+/// Parameters of an automatic function of the service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Autotune {
-    /// Its name, such as `performance` or `detached`.
+    /// Name, such as `performance` or `detached`.
     pub name: String,
-    /// Its parameters by name, units in the names.
+    /// Parameters by name, with units in the names.
     pub parameters: Vec<(String, OptionValue)>,
-    /// Where they were read.
+    /// Source.
     pub cite: Arc<Cite>,
 }
 
-/// An inconsistency of the documents.
+/// An inconsistency in documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Warning {
-    /// In words.
+    /// Description.
     pub text: String,
-    /// Of which document.
+    /// Document.
     pub cite: Arc<Cite>,
 }
 
 impl Product {
-    /// Its name, such as `aws/gp3`; of machines, the word before the slash.
+    /// Name, such as `aws/gp3`; for machines, the part before the slash.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -330,33 +330,33 @@ impl Product {
         &self.title
     }
 
-    /// What it is.
+    /// Kind.
     pub const fn kind(&self) -> ProductKind {
         self.kind
     }
 
-    /// One sentence about it.
+    /// Description in a sentence.
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// False for what rankings leave out: boot volumes, what is no longer sold.
+    /// False for products that rankings omit: boot volumes, discontinued products.
     pub const fn ranked(&self) -> bool {
         self.ranked
     }
 
-    /// The vendor's word for its unit of capacity, and what one of it is in bytes.
+    /// Unit of capacity: the vendor's name, and its size in bytes.
     pub fn capacity_unit(&self) -> (&str, Bytes) {
         (&self.unit.word, Bytes::new(self.unit.bytes))
     }
 
-    /// The names of its tiers with what each holds, in the vendor's unit, when that is known.
+    /// Names of the tiers with their capacity in the vendor's unit, if known.
     pub fn tiers(&self) -> Vec<(&str, Option<f64>)> {
         let rows = self.tiers.iter().flat_map(|tiers| tiers.rows.iter().enumerate().map(move |row| (tiers, row)));
         rows.map(|(tiers, (index, row))| (&*row.name, tiers.sizes.as_ref().map(|sizes| sizes[index]))).collect()
     }
 
-    /// The names of its machines, when it is a family of machines: `oci/VM.Standard.E4.Flex`.
+    /// Names of the machines of a family: `oci/VM.Standard.E4.Flex`.
     pub fn machines(&self) -> impl Iterator<Item = String> {
         let rows = self.machines.iter().flat_map(|machines| &machines.rows);
         rows.map(|row| format!("{}/{}", self.name, row.name))
@@ -367,23 +367,23 @@ impl Product {
         &self.autotune
     }
 
-    /// Inconsistencies of its documents.
+    /// Inconsistencies in its documents.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// True when the catalogue knows when it answers, not only what it carries.
+    /// True if the catalogue has a timing model, not only limits.
     pub const fn has_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// True when its size is chosen, not fixed.
+    /// True if its size is an option.
     pub fn has_size(&self) -> bool {
         self.option("size").is_some()
     }
 
-    /// The least size that can be bought and holds `capacity`, in the vendor's unit: rounded up to the step. `None` when
-    /// the size is not chosen, or so much is beyond the largest.
+    /// The smallest size for sale that holds `capacity`, in the vendor's unit, rounded up to the step. `None` if the
+    /// size is fixed, or `capacity` exceeds the largest size.
     pub fn smallest_size(&self, capacity: Bytes) -> Option<f64> {
         let (_, option) = self.option("size")?;
         let units = capacity.get() as f64 / self.unit.bytes as f64;
@@ -391,7 +391,7 @@ impl Product {
             let sizes = option.choices().iter().filter_map(Value::as_number);
             return sizes.filter(|size| *size >= units).min_by(f64::total_cmp);
         }
-        // Bounds that hang on other options are checked when an offer is made.
+        // Bounds that depend on other options are checked with an offer.
         let nothing = vec![Value::Absent; self.variables.len()];
         let number = |expression: Option<&Expression>| expression?.number(&nothing);
         let bounds = option.bounds()?;

@@ -1,6 +1,6 @@
-//! Reads product files: from text to [`Product`], with complaints that say where.
+//! Parser of product files: from text to [`Product`], with positioned complaints.
 //!
-//! Knows the schema of the files; knows no configuration, and opens nothing.
+//! Knows the schema of the files; opens no file.
 
 mod cites;
 mod limits;
@@ -26,17 +26,17 @@ use cites::Cites;
 use names::Names;
 use section::{Section, Text, Value};
 
-/// Gives the text of a file that lies beside a product file.
+/// Reads a file in the folder of the product file.
 pub(crate) type Beside<'c> = dyn Fn(&str) -> Option<String> + 'c;
 
-/// A product, and what of it can be checked only beside other products.
+/// A product, with names that can only be checked in the catalogue.
 pub(crate) struct Loaded {
     pub product: Product,
-    /// Names that only a machine can have, and the bytes where they stand.
+    /// Names that only machines can define, with their byte offsets.
     pub of_machines: Vec<(String, usize)>,
 }
 
-/// All that the parts of a file are read with.
+/// State shared by the parsers of all parts.
 struct Reader<'t> {
     to: Complaints<'t>,
     text: &'t str,
@@ -45,7 +45,7 @@ struct Reader<'t> {
     beside: &'t Beside<'t>,
 }
 
-/// Reads the text of a product file.
+/// Parses a product file.
 pub(crate) fn product(file: &str, text: &str, beside: &Beside) -> Result<Loaded, Vec<Complaint>> {
     let mut to = Complaints::new(file, text);
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -70,7 +70,7 @@ impl Reader<'_> {
         let kind = kind.unwrap_or(ProductKind::Volume);
         let name = self.product_name(&head, kind);
         let unit = self.unit(&head, kind);
-        // Names first: arithmetic may use what stands below it.
+        // Declarations first: arithmetic may refer to later names.
         self.declare_options(&head);
         let tiers = self.tiers(&head);
         let machines = self.machines(&head, kind);
@@ -193,7 +193,7 @@ impl Reader<'_> {
         self.parsed(Text { text, at: value.span().start }, 0, key, wanted)
     }
 
-    /// `text` begins `inside` bytes after the beginning of its value's content.
+    /// `text` begins `inside` bytes after the start of its value's content.
     fn parsed(&mut self, text: Text, inside: usize, key: &str, wanted: Type) -> Option<Expression> {
         match parse(text.text, wanted, &mut self.names.at(text.at)) {
             Ok(expression) if expression.is_nothing() => {
@@ -210,7 +210,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One word of a closed list.
+    /// A word of a closed list.
     fn word<T: Copy>(&mut self, text: Text, key: &str, all: &[T], name: fn(T) -> &'static str) -> Option<T> {
         let found = all.iter().copied().find(|one| name(*one) == text.text);
         if found.is_none() {
@@ -251,12 +251,12 @@ impl Reader<'_> {
     }
 }
 
-/// True for a unit of bytes that configurations can be written with.
+/// True for a unit of bytes that configurations accept.
 fn is_size_unit(word: &str) -> bool {
     word.len() >= 2 && word.ends_with('B') && format!("1{word}").parse::<Bytes>().is_ok()
 }
 
-/// True for a number with a unit that says 1,000 or 1,024.
+/// True for a number with an unambiguous unit (1,000 or 1,024).
 fn is_size(text: &str) -> bool {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
     unit == "B" || is_size_unit(unit)

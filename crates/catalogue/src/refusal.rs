@@ -1,4 +1,4 @@
-//! Why a configuration cannot be had.
+//! Refusals of configurations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use thiserror::Error;
 use crate::cite::Cite;
 use crate::nearest;
 
-/// A name that no product has.
+/// A name without a product.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the catalogue has no product {name:?}{}", nearest_words(nearest))]
 pub struct UnknownProduct {
     /// The name.
     pub name: String,
-    /// Names that are near to it.
+    /// Similar names.
     pub nearest: Vec<String>,
 }
 
@@ -22,102 +22,102 @@ fn nearest_words(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; did you mean {}?", nearest::one_of(names)) }
 }
 
-/// Why a configuration cannot be had. Its message is one line, and names what is allowed.
+/// Refusal of a configuration. The message is a single line with the allowed values.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Refusal {
-    /// There is no such product.
+    /// Unknown product.
     #[error(transparent)]
     UnknownProduct(#[from] UnknownProduct),
-    /// A volume of one cloud at a machine of another.
+    /// Volume and machine of different clouds.
     #[error("{product} cannot be attached to {machine}: name a machine of the same provider")]
     OtherProvider {
-        /// The volume.
+        /// Name of the volume.
         product: String,
-        /// The machine.
+        /// Name of the machine.
         machine: String,
     },
-    /// A volume where a machine should stand.
+    /// A volume in place of a machine.
     #[error("{product} is no machine: after on, name one")]
     NoMachine {
-        /// The product.
+        /// Name of the product.
         product: String,
     },
-    /// The product has no such option.
+    /// Unknown option.
     #[error("{product} has no option {option:?}: it has {}", nearest::one_of(known))]
     UnknownOption {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// The option.
+        /// Name of the option.
         option: String,
-        /// The options that it has.
+        /// Options of the product.
         known: Vec<String>,
     },
     /// A word that is neither a tier nor a choice.
     #[error("{product} has no {} {word:?}: {}", sorts(known), alternatives(known))]
     UnknownWord {
-        /// The product.
+        /// Name of the product.
         product: String,
         /// The word.
         word: String,
-        /// Its tiers, called `tier`, and the choices of its options.
+        /// Tiers, under `tier`, and choices of each option.
         known: Vec<(String, Vec<String>)>,
     },
-    /// A word that several options have for a choice.
+    /// A word that is a choice of several options.
     #[error("{product}: {word:?} may be {}: write {}={word}", nearest::one_of(options), options[0])]
     AmbiguousWord {
-        /// The product.
+        /// Name of the product.
         product: String,
         /// The word.
         word: String,
-        /// The options that have it.
+        /// The options.
         options: Vec<String>,
     },
-    /// A value that is no number.
+    /// A value that is not a number.
     #[error("{product}: {option} is {value:?}, which is no number")]
     NoNumber {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// The option.
+        /// Name of the option.
         option: String,
         /// The value.
         value: String,
     },
-    /// A value that is none of the choices.
+    /// A value that is not a choice.
     #[error("{product}: {option} is {value:?}; it can be {}", nearest::one_of(choices))]
     NoChoice {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// The option.
+        /// Name of the option.
         option: String,
         /// The value.
         value: String,
-        /// What may be chosen.
+        /// Allowed values.
         choices: Vec<String>,
     },
-    /// An option that must be given was not.
+    /// A required option is missing.
     #[error("{product} needs {option}: give it {range}")]
     Missing {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// The option.
+        /// Name of the option.
         option: String,
-        /// What it may be.
+        /// Allowed range.
         range: String,
     },
-    /// A value outside the offer.
+    /// A value outside of the range.
     #[error("{product}: {option} is {value}, and can be {range}{}{}", noted(note), cited(cite))]
     OutOfRange {
-        /// The product.
+        /// Name of the product.
         product: Arc<str>,
-        /// The option.
+        /// Name of the option.
         option: Arc<str>,
         /// The value, with its unit.
         value: String,
         /// The range, with its unit.
         range: String,
-        /// A remark of the product file; empty when there is none.
+        /// Remark of the product file; may be empty.
         note: String,
-        /// Where the range was read.
+        /// Source of the range.
         cite: Arc<Cite>,
     },
     /// A value between two steps.
@@ -127,62 +127,62 @@ pub enum Refusal {
         cited(cite)
     )]
     OffStep {
-        /// The product.
+        /// Name of the product.
         product: Arc<str>,
-        /// The option.
+        /// Name of the option.
         option: Arc<str>,
         /// The value, with its unit.
         value: String,
         /// The step, with its unit.
         step: String,
-        /// The values below and above, with their units.
+        /// Nearest valid values, with their units.
         nearest: Vec<String>,
-        /// Where the range was read.
+        /// Source of the range.
         cite: Arc<Cite>,
     },
-    /// The size does not fit the tier that was named.
+    /// The size exceeds the named tier.
     #[error("{product}: {tier} holds {holds}, not {size}")]
     TierTooSmall {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// The tier.
+        /// Name of the tier.
         tier: String,
-        /// What it holds.
+        /// Capacity of the tier.
         holds: String,
-        /// The size that was given.
+        /// The requested size.
         size: String,
     },
-    /// A combination that the vendor does not sell.
+    /// A combination that the vendor excludes.
     #[error("{product}: {message}{}", cited(cite))]
     Rule {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// The rule in words.
+        /// Text of the rule.
         message: String,
-        /// Where it was read.
+        /// Source of the rule.
         cite: Arc<Cite>,
     },
-    /// Nothing is known about the product at that date.
+    /// The catalogue has no limits of the product at that date.
     #[error("the catalogue knows no limits of {product} as of {as_of}; it knows {}", known.join(", "))]
     NoLimitsThen {
-        /// The product.
+        /// Name of the product.
         product: String,
         /// The date.
         as_of: String,
-        /// When limits are known: `from A`, `until B`.
+        /// Validity of known limits: `from A`, `until B`.
         known: Vec<String>,
     },
-    /// The product file's arithmetic gives no number for these values.
+    /// An expression of the product file has no value for this configuration.
     #[error("{product}: {what} has no value for this configuration")]
     NoValue {
-        /// The product.
+        /// Name of the product.
         product: String,
-        /// What.
+        /// The figure.
         what: String,
     },
 }
 
-/// What a word could have been.
+/// Kinds of a word: tier or choice.
 fn sorts(known: &[(String, Vec<String>)]) -> &'static str {
     match known {
         [(only, _)] if only == "tier" => "tier",

@@ -1,5 +1,5 @@
-//! From a configuration to the values of a product's variables: what is given, what the tier and the defaults add,
-//! and whether it may be so. Knows neither ceilings nor prices.
+//! Resolves a configuration to the values of a product's variables: given values, tier and defaults, checked against
+//! bounds and rules.
 
 mod bounds;
 mod settings;
@@ -19,17 +19,17 @@ use settings::Given;
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     pub product: Arc<Product>,
-    /// The product's name, or the machine's.
+    /// Name of the product or machine.
     pub name: Arc<str>,
     pub values: Vec<Value>,
     pub tier: Option<usize>,
-    /// The machine of a family.
+    /// Row of the machine in its family.
     row: Option<usize>,
-    /// What the configuration gave.
+    /// Values of the configuration.
     given: Given,
 }
 
-/// A product, or one machine of a family.
+/// A product, or a machine of a family.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject<'c> {
     pub product: &'c Arc<Product>,
@@ -72,7 +72,7 @@ pub(crate) fn resolve(
 }
 
 impl Resolved {
-    /// Figures of that date; refuses when nothing is known of it.
+    /// Sets the figures of that date; refuses a date without any.
     fn dated(&mut self, as_of: Date) -> Result<(), Refusal> {
         for figure in self.product.figures.iter().filter(|figure| figure.validity.holds(as_of)) {
             self.values[figure.variable] = Value::Number(figure.value);
@@ -110,7 +110,7 @@ impl Resolved {
         }
     }
 
-    /// A tier follows from the size, or the size from a tier that was named.
+    /// Derives the tier from the size, or the size from a named tier.
     fn settle_tier(&mut self) -> Result<(), Refusal> {
         let size = self.product.option("size").map(|(_, option)| option.variable);
         let product = Arc::clone(&self.product);
@@ -148,7 +148,7 @@ impl Resolved {
         }
     }
 
-    /// Gives defaults to what was not given. One may hang on another, wherever it stands.
+    /// Sets defaults, which may depend on each other in any order.
     fn take_defaults(&mut self) {
         for _ in 0..self.product.options.len() {
             let mut changed = false;
@@ -185,7 +185,7 @@ impl Resolved {
         rules.filter(|rule| rule.require.truth(&self.values).is_none())
     }
 
-    /// The size in the vendor's unit, when it has one.
+    /// Size in the vendor's unit, if any.
     pub(crate) fn size(&self) -> Option<f64> {
         let (_, option) = self.product.option("size")?;
         match self.values[option.variable] {
@@ -194,7 +194,7 @@ impl Resolved {
         }
     }
 
-    /// The configuration without what the product has by default; in full, should that not be the same.
+    /// The configuration without defaults; the full configuration if that would not be equivalent.
     pub(crate) fn short_part(&self, as_of: Date, machine: Option<&Self>) -> Part {
         let full = self.part();
         let by_default = |setting: &Setting| {
@@ -210,7 +210,7 @@ impl Resolved {
         if same { short } else { full }
     }
 
-    /// The configuration in full.
+    /// The full configuration.
     pub(crate) fn part(&self) -> Part {
         let size =
             self.size().map(|size| Setting::Size { number: plain(size), unit: self.product.unit.word.to_string() });
@@ -229,13 +229,13 @@ impl Resolved {
         Part { product: self.name.to_string(), settings: size.into_iter().chain(tier).chain(options).collect() }
     }
 
-    /// The options as they are.
+    /// All options with their values.
     pub(crate) fn chosen(&self) -> Vec<Chosen> {
         let one = |(index, option): (usize, &crate::product::OptionRule)| {
             let (low, high, step) = self.bounds(option);
             let texts = option.choices().iter().map(|choice| match choice {
                 Value::Text(text) => Arc::clone(text),
-                // Without groups: as a configuration has it.
+                // Ungrouped, as in configurations.
                 Value::Number(number) => plain(*number).into(),
                 Value::Absent => Arc::from(""),
             });
@@ -256,7 +256,7 @@ impl Resolved {
         self.product.options.iter().enumerate().map(one).chain(self.chosen_tier()).collect()
     }
 
-    /// The tier, as if it were an option.
+    /// The tier, presented as an option.
     fn chosen_tier(&self) -> Option<Chosen> {
         let rows = &self.product.tiers.as_ref()?.rows;
         Some(Chosen {

@@ -1,6 +1,6 @@
-//! What of an offer a load can have: the ceilings in the unit of its operations, lowest first.
+//! Throughput of a load under an offer's ceilings, lowest ceiling first.
 //!
-//! Knows ceilings only. Latency, and what queues do below the ceilings, is the model's.
+//! Considers only ceilings: latency and queueing below the ceilings belong to the model.
 
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
@@ -8,40 +8,40 @@ use plimsoll_units::Bytes;
 use crate::config::Wrap;
 use crate::offer::{Access, Ceiling, Kinds, Offer};
 
-/// What is asked of an offer.
+/// A load on an offer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ask {
-    /// Size of each operation, above zero.
+    /// Size of each operation, positive.
     pub block: Bytes,
-    /// Share of reads among the operations, 0 to 1.
+    /// Fraction of reads, 0 to 1.
     pub reads: f64,
-    /// Addresses follow each other; otherwise they are random.
+    /// Sequential addresses; random otherwise.
     pub sequential: bool,
 }
 
-/// Where a load stands among an offer's ceilings.
+/// A load under an offer's ceilings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// What each ceiling allows when credits are used up, lowest first: the first binds. Empty when nothing is known.
+    /// Sustained bounds without credits, lowest first: the first binds. Empty if no ceiling is known.
     pub bounds: Vec<Bound>,
-    /// What more there is while credits last.
+    /// Higher bound while credits last.
     pub peak: Option<Peak>,
 }
 
-/// What one ceiling allows.
+/// Bound of a ceiling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Its place in [`Offer::ceilings`].
+    /// Index in [`Offer::ceilings`].
     pub ceiling: usize,
-    /// What it counts.
+    /// Counted quantity.
     pub counts: Counts,
-    /// Operations of the asked size per second, over the whole configuration.
+    /// Operations of the given size per second, over the whole configuration.
     pub iops: f64,
     /// The same in bytes per second.
     pub bytes_per_second: f64,
 }
 
-/// What a ceiling counts.
+/// Quantity counted by a ceiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
     /// Operations.
@@ -53,11 +53,11 @@ pub enum Counts {
 /// A burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// What binds while credits last.
+    /// The binding ceiling while credits last.
     pub bound: Bound,
-    /// The ceiling whose credits end first, in [`Offer::ceilings`].
+    /// Index in [`Offer::ceilings`] of the ceiling whose credits end first.
     pub credits_of: usize,
-    /// Seconds that full credits last at the peak.
+    /// Seconds at the peak with full credits.
     pub seconds: f64,
 }
 
@@ -67,7 +67,7 @@ impl Standing {
         self.bounds.first()
     }
 
-    /// What binds next when the binding ceiling is lifted.
+    /// The ceiling that binds next after a lift of the binding ceiling.
     pub fn next(&self) -> Option<&Bound> {
         let binding = self.binding()?;
         self.bounds.iter().find(|bound| bound.ceiling != binding.ceiling)
@@ -75,19 +75,19 @@ impl Standing {
 }
 
 impl Offer {
-    /// Where `ask` stands among the ceilings.
+    /// Bounds of `ask` under the ceilings.
     ///
     /// # Panics
-    /// When the block is empty or the share of reads not within 0 to 1.
+    /// If the block is empty or the fraction of reads is outside of 0 to 1.
     pub fn standing(&self, ask: &Ask) -> Standing {
         self.standing_of(&[(*ask, 1.0)])
     }
 
-    /// Where operations of several kinds together stand, each with its share: every kind loads every ceiling by what it
-    /// takes of it. A bound is in operations of the whole mix.
+    /// Bounds of a mix of operations with weights: each kind consumes its part of every ceiling. Bounds are in
+    /// operations of the whole mix.
     ///
     /// # Panics
-    /// As [`Offer::standing`]; and when the shares are not above zero together.
+    /// As [`Offer::standing`]; and if the weights are not positive in total.
     pub fn standing_of(&self, mix: &[(Ask, f64)]) -> Standing {
         let is_whole = |ask: &Ask| ask.block > Bytes::ZERO && (0.0..=1.0).contains(&ask.reads);
         assert!(mix.iter().all(|(ask, share)| is_whole(ask) && *share >= 0.0), "{mix:?} asks for nothing");
@@ -95,7 +95,7 @@ impl Offer {
     }
 }
 
-/// What one asked operation becomes where a ceiling sits.
+/// Operations at a ceiling per operation of the load.
 #[derive(Clone, Copy, Debug)]
 struct Demand {
     reads: f64,
@@ -108,7 +108,7 @@ impl Demand {
         Self { reads: ask.reads, writes: 1.0 - ask.reads, block: ask.block.get() as f64 }
     }
 
-    /// What it becomes for one of the members.
+    /// The same for a member of an array.
     fn within(self, wrap: &Wrap) -> Self {
         let Wrap::Array { layout, members, interleave } = *wrap else { return self };
         let (n, data) = (f64::from(members), f64::from(wrap.data_members()));
@@ -116,11 +116,11 @@ impl Demand {
         let parts = match layout {
             Layout::Mirror => 1.0,
             Layout::SplitStripe | Layout::SerialStripe => chunks,
-            // Neighbouring chunks of a member are one operation there.
+            // Neighbouring chunks of a member are merged into a single operation.
             Layout::Stripe | Layout::Raid10 | Layout::Raid5 | Layout::Raid6 => chunks.min(data),
         };
         let whole_rows = self.block % (interleave.get() as f64 * data) == 0.0;
-        // Reads and writes of members for each part that is written.
+        // Member reads and writes per written chunk.
         let (reads, writes) = match layout {
             Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe => (0.0, 1.0),
             Layout::Mirror => (0.0, n),
@@ -145,7 +145,7 @@ impl Demand {
     }
 }
 
-/// A kind of operations of a mix, and what one of them becomes.
+/// A kind of operations of a mix, with its demand.
 struct Kind<'a> {
     ask: &'a Ask,
     share: f64,
@@ -154,7 +154,7 @@ struct Kind<'a> {
 }
 
 impl Kind<'_> {
-    /// What it takes of a ceiling for each operation of the mix: of its operations, and of its bytes.
+    /// Operations and bytes consumed of a ceiling per operation of the mix.
     fn takes(&self, ceiling: &Ceiling) -> (f64, f64) {
         if !meant_for(ceiling, self.ask) {
             return (0.0, 0.0);
@@ -188,7 +188,7 @@ pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)])
             iops: rate / each,
             bytes_per_second: rate / each * block,
         };
-        // What one operation of the mix takes of each rate and of its credits.
+        // Consumption of each rate and of its credits per operation of the mix.
         let by_operations = (Counts::Operations, ceiling.iops, operations, ceiling.credits);
         let by_bytes = (Counts::Bytes, ceiling.bytes_per_second, bytes, ceiling.credit_bytes);
         for (counts, rate, each, credits) in [by_operations, by_bytes] {
@@ -211,7 +211,7 @@ fn meant_for(ceiling: &Ceiling, ask: &Ask) -> bool {
     }
 }
 
-/// A bound, and how many asked operations its credits hold.
+/// A bound, and the number of operations in its credits.
 struct Limit {
     bound: Bound,
     credits: Option<f64>,

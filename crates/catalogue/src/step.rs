@@ -1,4 +1,4 @@
-//! From one offer to another of the same product: how a volume gets there.
+//! Transitions between offers of a product.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::number::{plain, shown};
 use crate::offer::Offer;
 use crate::price::Price;
 
-/// A change that the vendor makes on a detached volume only.
+/// A change that the vendor makes only on detached volumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetachedOnly {
-    /// The option.
+    /// Name of the option.
     pub option: Arc<str>,
-    /// Changes from or to this value and more.
+    /// Threshold: changes from or to this value or above.
     pub from: f64,
-    /// Where it was read.
+    /// Source.
     pub cite: Arc<Cite>,
 }
 
@@ -29,7 +29,7 @@ impl std::fmt::Display for DetachedOnly {
 }
 
 impl Offer {
-    /// Why a volume has to be detached to become `to`; `None` when it need not be. Says nothing of another product.
+    /// Reason why a volume has to be detached to become `to`; `None` if it need not be. Ignores changes of the product.
     pub fn detached_only(&self, to: &Self) -> Option<DetachedOnly> {
         let (before, after) = (&self.volume, &to.volume);
         if before.product.name() != after.product.name() {
@@ -44,7 +44,7 @@ impl Offer {
         })
     }
 
-    /// Its configuration with other settings of the volume: each takes the place of what it sets, a tier that of the
+    /// The configuration with other settings of the volume: each replaces the setting of the same option, a tier the
     /// tier.
     pub fn with(&self, settings: &[Setting]) -> Config {
         let mut config = self.short();
@@ -62,8 +62,8 @@ impl Offer {
         config
     }
 
-    /// Its configuration with volumes that together hold `bytes`: the least size that does. `None` when its size is not
-    /// chosen, or so much is not sold.
+    /// The configuration with the smallest volumes that together hold `bytes`. `None` if the size is fixed, or too
+    /// large.
     pub fn holding(&self, bytes: u64) -> Option<Config> {
         let members: u64 = self.config.wraps.iter().map(|wrap| u64::from(wrap.data_members())).product();
         let product = self.product();
@@ -71,8 +71,7 @@ impl Offer {
         Some(self.with(&[product.size_setting(size)]))
     }
 
-    /// The price by which a volume is counted when nobody says otherwise: in US dollars if there is such a list, else by
-    /// the first one.
+    /// Default price for comparisons: in US dollars if there is such a list, else the first.
     pub fn usual_price(&self) -> Option<Price> {
         let mut prices = self.prices();
         let dollars = prices.iter().position(|price| price.monthly.currency.code() == "USD");
@@ -81,14 +80,14 @@ impl Offer {
 }
 
 impl crate::product::Product {
-    /// A size in the vendor's unit, as configurations say it.
+    /// A size in the vendor's unit, as a setting.
     pub(crate) fn size_setting(&self, size: f64) -> Setting {
         Setting::Size { number: plain(size), unit: self.unit.word.to_string() }
     }
 }
 
 impl Part {
-    /// True when a size is among its settings.
+    /// True if a size is among its settings.
     pub fn has_size(&self) -> bool {
         self.settings.iter().any(|setting| match setting {
             Setting::Size { .. } => true,

@@ -1,4 +1,4 @@
-//! A product for showing: its data as they are written, arithmetic as text. Knows no configuration, and no page.
+//! A product for display: its data as written, with expressions as text.
 
 use std::sync::Arc;
 
@@ -13,71 +13,71 @@ use crate::product::{Amount, Figure, Limit, OptionRule, Piece, PriceList, PriceP
 /// A named number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its value, in `unit`.
+    /// Value, in `unit`.
     pub value: f64,
-    /// The unit; may be empty.
+    /// Unit; may be empty.
     pub unit: String,
-    /// Where it was read.
+    /// Source.
     pub cite: Arc<Cite>,
 }
 
 /// An option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptionView {
-    /// The option.
+    /// Name.
     pub name: Arc<str>,
-    /// Smallest value; empty when there is none.
+    /// Minimum; empty if unbounded.
     pub low: String,
-    /// Largest value; empty when there is none.
+    /// Maximum; empty if unbounded.
     pub high: String,
-    /// Step; empty when there is none.
+    /// Step; empty if none.
     pub step: String,
-    /// Default; empty when there is none.
+    /// Default; empty if none.
     pub default: String,
-    /// What may be chosen; empty for other options.
+    /// Choices; empty for other options.
     pub choices: Vec<String>,
-    /// Changes from or to this value and more are made on a detached volume only.
+    /// Threshold: changes from or to this value or above require a detached volume.
     pub detached_from: Option<f64>,
-    /// A remark of the product file; may be empty.
+    /// Remark of the product file; may be empty.
     pub note: Arc<str>,
-    /// Where it was read.
+    /// Source.
     pub cite: Arc<Cite>,
 }
 
 /// A ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitView {
-    /// What a person reads when it binds.
+    /// Name in messages.
     pub name: Arc<str>,
-    /// Where it sits.
+    /// Location.
     pub scope: Scope,
-    /// Its condition; empty when there is none.
+    /// Condition; empty if none.
     pub when: String,
-    /// Operations per second; empty when it does not count them.
+    /// Operations per second; empty if not counted.
     pub iops: String,
-    /// Bytes per second; empty when it does not count them.
+    /// Bytes per second; empty if not counted.
     pub bytes: String,
-    /// Operations in its bucket; empty when it has none.
+    /// Operations in its bucket; empty if none.
     pub credits: String,
-    /// Bytes in its bucket; empty when it has none.
+    /// Bytes in its bucket; empty if none.
     pub credit_bytes: String,
-    /// What it counts.
+    /// Operations that it counts.
     pub kinds: Kinds,
-    /// What it is meant for.
+    /// Order of addresses to which it applies.
     pub access: Access,
-    /// An operation counts once for each begun unit of this size.
+    /// Size of a unit: an operation counts once per unit begun.
     pub unit: Option<Bytes>,
-    /// It is the peak while credits last.
+    /// Whether it is the peak while credits last.
     pub burst: bool,
-    /// The product's model holds it already.
+    /// Whether the model of the product includes it.
     pub in_model: bool,
-    /// What raises it, best first.
+    /// Ways to raise it, best first.
     pub lift: Vec<Arc<str>>,
-    /// When it holds: `from 2025-09 until 2026`; empty for always.
+    /// Validity: `from 2025-09 until 2026`; empty for always.
     pub validity: String,
-    /// Where it was read.
+    /// Source.
     pub cite: Arc<Cite>,
 }
 
@@ -86,7 +86,7 @@ pub struct LimitView {
 pub struct PriceView {
     /// As in [`Product::price_lists`].
     pub list: String,
-    /// What it says of taxes; may be empty.
+    /// Statement about taxes; may be empty.
     pub taxes: Arc<str>,
     /// Its parts.
     pub parts: Vec<PartView>,
@@ -94,40 +94,40 @@ pub struct PriceView {
     pub cite: Arc<Cite>,
 }
 
-/// A part of a price.
+/// A component of a price.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartView {
-    /// What it is for.
+    /// Name.
     pub name: Arc<str>,
-    /// The vendor's unit.
+    /// Unit of the vendor.
     pub per: Arc<str>,
     /// `0.08`; `0.065 to 32000, then 0.03185`; `P4 5.28, P6 10.21`; `not known`.
     pub amount: String,
-    /// How many units; empty when the amount is the tier's.
+    /// Number of units; empty if the amount is by tier.
     pub quantity: String,
-    /// Its condition; empty when there is none.
+    /// Condition; empty if none.
     pub when: String,
-    /// How often it is paid.
+    /// Interval of payment.
     pub often: Often,
-    /// Where it was read.
+    /// Source.
     pub cite: Arc<Cite>,
 }
 
-/// The stages that answer.
+/// Stages of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
-    /// In the notation of models, with arithmetic in braces.
+    /// In the notation of models, with expressions in braces.
     pub stages: String,
-    /// What makes them questionable.
+    /// Caveats.
     pub doubts: Vec<String>,
-    /// Where they were read.
+    /// Source.
     pub cite: Arc<Cite>,
 }
 
-/// What may be combined.
+/// A constraint on combinations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleView {
-    /// What must hold.
+    /// Condition.
     pub require: String,
     /// The same in words.
     pub message: Arc<str>,
@@ -136,17 +136,17 @@ pub struct RuleView {
 }
 
 impl Product {
-    /// Its options in the order of the file.
+    /// Options in the order of the file.
     pub fn options(&self) -> Vec<OptionView> {
         self.options.iter().map(OptionRule::view).collect()
     }
 
-    /// Its ceilings.
+    /// Ceilings.
     pub fn limits(&self) -> Vec<LimitView> {
         self.limits.iter().map(Limit::view).collect()
     }
 
-    /// What may be combined.
+    /// Constraints on combinations.
     pub fn rules(&self) -> Vec<RuleView> {
         let view = |rule: &Rule| RuleView {
             require: rule.require.text().to_owned(),
@@ -156,12 +156,12 @@ impl Product {
         self.rules.iter().map(view).collect()
     }
 
-    /// What the vendor says about latency, at any time.
+    /// Statements of the vendor about latency, at any time.
     pub fn latency(&self) -> Vec<Latency> {
         self.latency.iter().map(|(latency, _)| latency.clone()).collect()
     }
 
-    /// The columns and the cells of its tiers; an empty cell is not known.
+    /// Columns and cells of the tiers; empty cells are unknown.
     pub fn tier_table(&self) -> Option<(Vec<String>, Vec<Vec<String>>)> {
         let tiers = self.tiers.as_ref()?;
         let words = |cell: &Value| if *cell == Value::Absent { String::new() } else { cell.words() };
@@ -169,12 +169,12 @@ impl Product {
         Some((tiers.columns.clone(), rows.collect()))
     }
 
-    /// Its price lists in words: `USD in us-east-1 from 2026-09`.
+    /// Names of the price lists: `USD in us-east-1 from 2026-09`.
     pub fn price_lists(&self) -> Vec<String> {
         self.prices.iter().map(PriceList::words).collect()
     }
 
-    /// Its price lists.
+    /// Price lists.
     pub fn price_views(&self) -> Vec<PriceView> {
         let view = |list: &PriceList| PriceView {
             list: list.words(),
@@ -196,7 +196,7 @@ impl Product {
         Some(ModelView { stages, doubts: model.doubts.clone(), cite: Arc::clone(&model.cite) })
     }
 
-    /// Its named numbers.
+    /// Named numbers.
     pub fn figures(&self) -> Vec<NamedFigure> {
         let named = |figure: &Figure| NamedFigure {
             name: self.variables[figure.variable].name.to_string(),
@@ -207,7 +207,7 @@ impl Product {
         self.figures.iter().map(named).collect()
     }
 
-    /// The source of each option, table of tiers, figure, ceiling, latency, rule and part of a price, and of the model.
+    /// Sources of options, tier table, figures, ceilings, latencies, rules, price components and the model.
     pub fn cites(&self) -> Vec<Arc<Cite>> {
         let mut cites: Vec<&Arc<Cite>> = self.options.iter().map(|option| &option.cite).collect();
         cites.extend(self.tiers.iter().map(|tiers| &tiers.cite));
@@ -289,7 +289,7 @@ impl Limit {
     }
 }
 
-/// An expression as it was written; nothing when there is none.
+/// Source text of an expression; empty if absent.
 fn written(expression: Option<&Expression>) -> String {
     expression.map_or_else(String::new, |expression| expression.text().to_owned())
 }

@@ -1,4 +1,4 @@
-//! The built-in catalogue: complete, sound, and quick enough to be read at every start.
+//! The built-in catalogue: complete, sound, and quick to parse at every start.
 
 #![expect(clippy::disallowed_methods, reason = "compares an embedded list with its folder")]
 
@@ -62,7 +62,7 @@ fn texts_for_people_name_no_keys_of_sources() {
         let shown =
             |line: &&str| ["note = ", "text = ", "message = ", "about = "].iter().any(|key| line.starts_with(key));
         for line in text.lines().filter(shown) {
-            // A key of one word may be a word of the text.
+            // Keys of a single word may be words of the text.
             let leaked = keys().filter(|key| key.contains('_')).find(|key| line.contains(key));
             assert!(leaked.is_none(), "{file} shows the key {leaked:?} where its title should stand: {line}");
         }

@@ -1,4 +1,4 @@
-//! Product files that are refused: one line is changed in a sound file, and the complaint says where and what is allowed.
+//! Defective product files: a line of a sound file is changed, and the complaint states position and alternatives.
 
 use plimsoll_catalogue::{Catalogue, check};
 
@@ -11,7 +11,7 @@ fn csv(name: &str) -> Option<String> {
     (name == "machines.csv").then(|| CSV.to_owned())
 }
 
-/// The complaints about `text` beside the test's machines, one a line.
+/// Complaints about `text`, checked with the test's machines, a line each.
 fn complaints(file: &str, text: &str) -> String {
     let mut catalogue = Catalogue::default();
     if file != "machines.toml" {
@@ -21,8 +21,8 @@ fn complaints(file: &str, text: &str) -> String {
     complaints.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Replaces the first `from` in a sound file by `to`; a complaint has to begin with the file's name and `expected`, in
-/// which LINE is the line of `from`.
+/// Replaces the first `from` in a sound file by `to`, and asserts a complaint that begins with the file's name and
+/// `expected`. LINE in `expected` is the line of `from`.
 fn check_changed(text: &str, from: &str, to: &str, expected: &str) {
     let at = text.find(from).unwrap_or_else(|| panic!("{from:?} is not in the file"));
     let changed = text.replacen(from, to, 1);

@@ -1,4 +1,4 @@
-//! Configurations of three small product files: what they offer, cost and refuse.
+//! Offers, prices and refusals of configurations of three small product files.
 
 use plimsoll_catalogue::{Ask, Catalogue, Config, Offer, Refusal, Terms};
 use plimsoll_units::Bytes;
@@ -32,7 +32,7 @@ fn offer(config: &str, under: &str) -> Result<Offer, Refusal> {
     catalogue().offer(&config.parse::<Config>().expect("a test's own text"), &terms(under))
 }
 
-/// `show` of the offer, or the refusal.
+/// Compares `show` of the offer, or the refusal.
 fn check(config: &str, under: &str, show: impl Fn(&Offer) -> String, expected: &str) {
     let shown = offer(config, under).map_or_else(|refusal| refusal.to_string(), |offer| show(&offer));
     assert_eq!(shown, expected, "of {config:?} {under:?}");

@@ -1,30 +1,30 @@
-//! The page about product files, `docs/catalogue.md`: its example is sound, and it names every key that is read.
+//! `docs/catalogue.md`: the example is sound, and all keys are described.
 //!
-//! Knows the page as text. Which keys there are, the reader says itself when it refuses one.
+//! The list of keys is taken from the messages of the parser.
 
 use plimsoll_catalogue::{Catalogue, Config, Terms, check};
 
 const PAGE: &str = include_str!("../../../docs/catalogue.md");
 
-/// The first block of TOML.
+/// The first TOML block.
 fn example() -> &'static str {
     let rest = PAGE.split_once("```toml\n").expect("the page has an example").1;
     rest.split_once("```").expect("the example ends").0
 }
 
-/// The complaints about a text, one a line.
+/// Complaints about a text, a line each.
 fn complaints(text: &str) -> String {
     check("san.toml", text, &|_| None).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// The keys that the reader knows where `plant` puts one that it does not know.
+/// Known keys at the position where `plant` inserts an unknown key.
 fn known_keys(plant: impl Fn(&str) -> String) -> Vec<String> {
     let found = complaints(&plant("planted = 1"));
     let (_, list) = found.split_once("has no key \"planted\": ").unwrap_or_else(|| panic!("no complaint: {found:?}"));
     list.lines().next().unwrap_or_default().split(", ").map(str::to_owned).collect()
 }
 
-/// What stands below a heading, up to the next.
+/// Text below a heading, up to the next.
 fn section(heading: &str) -> &'static str {
     let start = PAGE.find(&format!("\n### {heading}\n")).unwrap_or_else(|| panic!("no heading {heading:?}"));
     let rest = &PAGE[start + 4..];
@@ -33,7 +33,7 @@ fn section(heading: &str) -> &'static str {
 
 #[track_caller]
 fn describes(heading: &str, keys: &[String]) {
-    // The page says once, for all entries, what these are.
+    // Described once for all entries.
     const EVERYWHERE: [&str; 4] = ["source", "date", "status", "note"];
     for key in keys.iter().filter(|key| !EVERYWHERE.contains(&key.as_str())) {
         assert!(section(heading).contains(&format!("\n| `{key}` |")), "docs/catalogue.md: {heading} lacks {key}");

@@ -1,4 +1,4 @@
-//! From one offer to another, and the limits of a machine, with the built-in catalogue.
+//! Transitions between offers, and limits of machines, with the built-in catalogue.
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
 use plimsoll_catalogue::{Catalogue, Config, Offer, Setting, Terms};

@@ -1,21 +1,21 @@
-//! Where a database is: `postgres://user@host:5432/name`, `mysql://`, `sqlite:FILE`, `oracle://`.
+//! Addresses of databases: `postgres://user@host:5432/name`, `mysql://`, `sqlite:FILE`, `oracle://`.
 
 use std::path::PathBuf;
 
 use crate::system::System;
 
-/// The address of a database.
+/// Address of a database.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
-    /// Which system.
+    /// Database system.
     pub system: System,
-    /// The whole text as the user gave it, password included: never shown.
+    /// The address as given, password included: never printed.
     pub url: String,
-    /// The file, of SQLite.
+    /// Path of the file (SQLite).
     pub file: Option<PathBuf>,
 }
 
-/// Text that is no address.
+/// Text that is not an address of a database.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}: no database's address: write postgres://USER@HOST/NAME, mysql://USER@HOST/NAME, sqlite:FILE or oracle://USER@HOST/SERVICE"
@@ -32,12 +32,12 @@ const SCHEMES: [(&str, System); 6] = [
 ];
 
 impl Address {
-    /// True for what looks like one, right or wrong.
+    /// True for a text with the scheme of a database, valid or not.
     pub fn is_meant(text: &str) -> bool {
         SCHEMES.iter().any(|(scheme, _)| text.starts_with(scheme))
     }
 
-    /// The database's name: the last part of the URL's path, or of the file's path.
+    /// Name of the database: last segment of the path.
     pub fn name(&self) -> Option<&str> {
         if let Some(file) = &self.file {
             return file.file_name()?.to_str();
@@ -47,7 +47,7 @@ impl Address {
         path.split_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
     }
 
-    /// A file of SQLite's.
+    /// Address of an SQLite file.
     pub fn sqlite(file: PathBuf) -> Self {
         Self { system: System::Sqlite, url: format!("sqlite:{}", file.display()), file: Some(file) }
     }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_shown_without_passwords() {
+    fn address_is_parsed_and_printed_without_password() {
         let check = |text: &str, system, shown: &str| {
             let address: Address = text.parse().expect(text);
             assert_eq!((address.system, address.to_string().as_str()), (system, shown));

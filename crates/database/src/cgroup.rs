@@ -13,7 +13,7 @@ use plimsoll_units::Bytes;
 use crate::failure::{Failure, Kind};
 
 /// Time that the kernel may take to release a group whose processes have ended.
-const LEAVING: Duration = Duration::from_secs(10);
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A control group with a memory limit. Dropping it kills the processes in it and removes it.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl MemoryCgroup {
                 ),
             )
         };
-        let place = Place::find().ok_or_else(|| unfit("no control group here counts memory".into()))?;
+        let place = Place::find().ok_or_else(|| unfit("no control group on this host accounts memory".into()))?;
         place.sweep();
         let folder = place.parent.join(format!("plimsoll-{name}-{}", std::process::id()));
         let attempt = |error: io::Error| unfit(format!("{}: {error}", folder.display()));
@@ -83,7 +83,7 @@ impl MemoryCgroup {
 
 impl Drop for MemoryCgroup {
     fn drop(&mut self) {
-        let until = Instant::now() + LEAVING;
+        let until = Instant::now() + REMOVAL_TIMEOUT;
         while let Err(error) = fs::remove_dir(&self.folder) {
             if error.kind() == io::ErrorKind::NotFound || Instant::now() > until {
                 return;
@@ -113,8 +113,8 @@ impl Place {
         Self::second(&mounts, &mine).or_else(|| Self::first(&mounts, &mine))
     }
 
-    /// Version 2: except for the root, a group with processes of its own cannot delegate memory. So the new group is a sibling of
-    /// the group of this process, or is higher up.
+    /// Version 2: except for the root, a group with processes of its own cannot delegate memory. So the new group is a
+    /// sibling of the group of this process, or is higher up.
     fn second(mounts: &str, mine: &str) -> Option<Self> {
         let top = mounted(mounts, "cgroup2", None)?;
         let own = mine.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -151,7 +151,7 @@ impl Place {
         })
     }
 
-    /// Removes groups of plimsolls that were killed: the kernel keeps those that still have processes.
+    /// Removes groups left by killed plimsoll processes. The kernel refuses to remove groups with live processes.
     fn sweep(&self) {
         for entry in fs::read_dir(&self.parent).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -164,7 +164,7 @@ impl Place {
     }
 }
 
-/// Where a filesystem of this kind is mounted, with this word among its options.
+/// Mount point of a filesystem of this type with this mount option.
 fn mounted(mounts: &str, kind: &str, option: Option<&str>) -> Option<PathBuf> {
     let mut found = mounts.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split(' ').collect();
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_version_is_found_by_its_mount() {
+    fn version_1_is_found_by_mount() {
         let mounts = "cgroup2 /none cgroup2 rw 0 0\ncgroup /nowhere/cpu cgroup rw,cpu 0 0\ncgroup /nowhere/memory cgroup rw,memory 0 0\n";
         assert_eq!(Place::second(mounts, "0::/\n"), None);
         let place = Place::first(mounts, "4:memory:/not/here\n0::/\n").unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_version_stands_beside_its_maker() {
+    fn version_2_group_is_a_sibling() {
         let top = std::env::temp_dir().join(format!("plimsoll-groups-{}", std::process::id()));
         fs::create_dir_all(top.join("user/mine")).unwrap();
         let mounts = format!("cgroup2 {} cgroup2 rw 0 0\n", top.display());
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_runs_inside_and_the_group_goes() {
+    fn command_runs_in_group_and_group_is_removed() {
         let cgroup = match MemoryCgroup::new("test", Bytes::new(64 << 20)) {
             Ok(cgroup) => cgroup,
             Err(failure) => {
@@ -215,7 +215,7 @@ mod tests {
         let output = cgroup.command(Path::new("cat")).arg("/proc/self/cgroup").output().unwrap();
         assert!(String::from_utf8(output.stdout).unwrap().contains(&name));
         assert!(cgroup.used().is_some());
-        // One that would stay is killed with the group.
+        // A remaining process is killed with the group.
         let mut stays = cgroup.command(Path::new("sleep")).arg("1000").spawn().unwrap();
         while !fs::read_to_string(cgroup.processes()).unwrap().contains(&stays.id().to_string()) {
             std::thread::yield_now();

@@ -1,6 +1,6 @@
-//! The table that marks a database as holding data of plimsoll: what they are, and which objects belong to them.
+//! Marker table of a database with data of plimsoll: suite, options, and the objects that belong to the data.
 //!
-//! Only objects that the table lists are dropped without a word of the user.
+//! Only objects listed in the table are dropped without confirmation.
 
 use std::collections::BTreeSet;
 
@@ -9,27 +9,27 @@ use crate::system::System;
 use crate::target::{Database, Session};
 use crate::value::Value;
 
-/// The name of the table.
+/// Name of the table.
 const MARKER_TABLE: &str = "plimsoll_data";
-/// The longest text of an item; objects have shorter names in every system.
+/// Maximum length of an item; names of objects are shorter in every system.
 const MAX_CONTENT: usize = 2000;
 
 /// Kinds of objects that statements of suites create.
 const KINDS: [&str; 5] = ["table", "view", "procedure", "function", "sequence"];
-/// Words of a statement before or behind the kind of its object.
+/// Keywords of a statement around the kind of its object.
 const SKIPPED: [&str; 5] = ["or", "replace", "if", "not", "exists"];
 
-/// Objects that statements created and dropped, by kind and name in lower case, without their schema: `table orders`.
+/// Objects created and dropped by statements, as kind and name in lower case without schema: `table orders`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectChanges {
-    /// Those that were created, and not dropped since.
+    /// Objects created and not dropped since.
     pub created: BTreeSet<String>,
-    /// Those that were there before, and were dropped.
+    /// Dropped objects that existed before.
     pub dropped: BTreeSet<String>,
 }
 
 impl ObjectChanges {
-    /// Counts a statement that the server has run. Statements that define no object are recognised by their first word.
+    /// Records an executed statement. Statements other than definitions are skipped by their first word.
     pub fn note(&mut self, sql: &str) {
         let starts_with = |word: &str| sql.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
         let creates = starts_with("CREATE ");
@@ -45,19 +45,19 @@ impl ObjectChanges {
         }
     }
 
-    /// Adds those of another session of the same time.
+    /// Merges the changes of a concurrent session.
     pub fn merge(&mut self, other: Self) {
         self.created.extend(other.created);
         self.dropped.extend(other.dropped);
     }
 
-    /// True when there are none.
+    /// True without changes.
     pub fn is_empty(&self) -> bool {
         self.created.is_empty() && self.dropped.is_empty()
     }
 }
 
-/// The object that a statement of a suite creates or drops. None for an index and the like, which belong to tables.
+/// Object that a statement creates or drops. `None` for indexes and the like, which belong to tables.
 fn object_of(sql: &str) -> Option<String> {
     let mut words = sql.split(|at: char| at.is_whitespace() || at == '(').skip(1).map(str::to_ascii_lowercase);
     let mut next = || words.by_ref().find(|word| !word.is_empty() && !SKIPPED.contains(&word.as_str()));
@@ -65,24 +65,24 @@ fn object_of(sql: &str) -> Option<String> {
     Some(format!("{kind} {}", next()?))
 }
 
-/// What a database holds of plimsoll.
+/// Marker of a database: its data of plimsoll.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataMarker {
-    /// The suite that loaded the data.
+    /// Suite that loaded the data.
     pub suite: String,
-    /// The options that determine the data.
+    /// Options that determine the data.
     pub options: String,
-    /// The program that loaded them, with its version.
+    /// Program that loaded the data, with its version.
     pub version: String,
-    /// When loading began, as the caller writes times.
+    /// Start of loading, formatted by the caller.
     pub time: String,
-    /// Loading came to its end.
+    /// Whether loading finished.
     pub complete: bool,
-    /// Objects that were made, as [`Database::contents`] names them, without the marker itself.
+    /// Created objects, named as in [`Database::contents`], without the marker table.
     pub objects: Vec<String>,
 }
 
-/// How [`Database::contents`] names objects that this user creates.
+/// Naming of the user's objects by [`Database::contents`].
 struct Listing {
     system: System,
     schema: String,
@@ -99,7 +99,7 @@ impl Listing {
         Ok(Self { system, schema })
     }
 
-    /// The name without the parameters of a routine.
+    /// Name without the parameters of a routine.
     fn name(&self, object: &str) -> String {
         match (self.system, object.split_once(' ')) {
             (System::Postgres, Some((kind, name))) => format!("{kind} {}.{name}", self.schema),
@@ -114,10 +114,10 @@ impl Listing {
 }
 
 impl DataMarker {
-    /// What the database holds of plimsoll, and all other objects in it; none where it is not marked.
+    /// Reads the marker, and all other objects of the database; `None` without a marker.
     ///
     /// # Errors
-    /// The database is not reached, or its marker cannot be read.
+    /// The database is unreachable, or its marker is unreadable.
     pub fn read(database: &dyn Database) -> Result<(Option<Self>, Vec<String>), Failure> {
         let (contents, table) = (database.contents()?, Listing::of(database)?.marker());
         if !contents.contains(&table) {
@@ -146,7 +146,7 @@ impl DataMarker {
     /// Marks an empty database before it is loaded.
     ///
     /// # Errors
-    /// It is a system database, or the user may not create tables there.
+    /// System database, or the user may not create tables.
     pub fn create(&self, database: &dyn Database) -> Result<(), Failure> {
         database.check_not_system()?;
         let mut session = database.session()?;
@@ -159,10 +159,10 @@ impl DataMarker {
         insert(&mut *session, 0, items.map(|(item, content)| (item, content.as_str())))
     }
 
-    /// Records objects that the data have gained and lost. What another user created meanwhile is not among them.
+    /// Records created and dropped objects of the data. Objects of other users are not included.
     ///
     /// # Errors
-    /// The database is not reached.
+    /// The database is unreachable.
     pub fn record(&mut self, database: &dyn Database, changes: &ObjectChanges) -> Result<(), Failure> {
         let listing = Listing::of(database)?;
         // A routine is listed with its parameters.
@@ -183,27 +183,27 @@ impl DataMarker {
         Ok(())
     }
 
-    /// Marks the data as whole.
+    /// Marks loading as finished.
     ///
     /// # Errors
-    /// The database is not reached.
+    /// The database is unreachable.
     pub fn complete(&mut self, database: &dyn Database) -> Result<(), Failure> {
         insert(&mut *database.session()?, COMPLETE, [("complete", "yes")])?;
         self.complete = true;
         Ok(())
     }
 
-    /// Drops the objects of the marker, and the marker last: what is interrupted can be begun again.
+    /// Drops the listed objects, and the marker last, so that an interrupted drop can be repeated.
     ///
     /// # Errors
-    /// It is a system database, or an object is in use, or something of another user depends on it.
+    /// System database, or an object is in use or referenced by an object of another user.
     pub fn drop_data(&self, database: &dyn Database) -> Result<(), Failure> {
         database.destroy_contents(Some(&self.objects))?;
         database.destroy_contents(Some(&[Listing::of(database)?.marker()]))
     }
 }
 
-/// Places of items in the table, after the four that describe the data.
+/// Indexes of items in the table, after the four that describe the data.
 const COMPLETE: usize = 10;
 const OBJECTS: usize = 100;
 

@@ -1,7 +1,7 @@
-//! The digest of an answer: a number that is equal for equal rows in any order, in every database system.
+//! Digest of an answer: equal for equal rows in any order, on every database system.
 //!
-//! Each row is hashed by FNV-1a (Fowler, Noll, Vo, 1991) over the text of its values, then mixed so that sums keep what
-//! differs; the rows' hashes are added up.
+//! Each row is hashed by FNV-1a (Fowler, Noll, Vo 1991) over the text of its values and then mixed, so that differences
+//! survive summation; the hashes of all rows are added.
 
 use std::fmt::Write as _;
 
@@ -9,39 +9,39 @@ use crate::target::Answer;
 
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
-/// Ends a value: a byte that UTF-8 never has, so that `ab`, `c` differs from `a`, `bc`.
+/// Terminator of a value, a byte that never occurs in UTF-8: `ab`, `c` differs from `a`, `bc`.
 const END: u8 = 0xff;
-/// Stands for no value, which is not the same as an empty text.
+/// NULL, distinct from empty text.
 const NULL: u8 = 0xfe;
 
-/// The hash of one row, while its values come in.
+/// Hash of a row in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowDigest(u64);
 
 impl RowDigest {
-    /// Of a row without values yet.
+    /// Hash of an empty row.
     pub(crate) const fn new() -> Self {
         Self(BASIS)
     }
 
-    /// No value.
+    /// Adds NULL.
     pub(crate) fn null(&mut self) {
         self.bytes(&[NULL]);
     }
 
-    /// An integer.
+    /// Adds an integer.
     pub(crate) fn int(&mut self, value: i64) {
         let _ = write!(Text(self), "{value}");
         self.byte(END);
     }
 
-    /// A floating-point number, as the shortest decimal text that means it: 2 and 2.0 are the same.
+    /// Adds a floating-point number as its shortest decimal text: 2 and 2.0 are equal.
     pub(crate) fn float(&mut self, value: f64) {
         let _ = write!(Text(self), "{value}");
         self.byte(END);
     }
 
-    /// Text, or bytes.
+    /// Adds text or bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.add(bytes);
         self.byte(END);
@@ -65,7 +65,7 @@ impl RowDigest {
     }
 }
 
-/// Numbers are hashed as they are written, without memory for the text.
+/// Formats numbers directly into the hash, without allocation.
 struct Text<'a>(&'a mut RowDigest);
 
 impl std::fmt::Write for Text<'_> {
@@ -76,7 +76,7 @@ impl std::fmt::Write for Text<'_> {
 }
 
 impl Answer {
-    /// Counts one row that came back.
+    /// Adds a returned row.
     pub(crate) const fn count(&mut self, row: RowDigest) {
         self.rows += 1;
         self.digest = self.digest.wrapping_add(row.finish());
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_are_equal_in_any_order_and_however_numbers_came() {
+    fn digest_is_independent_of_order_and_number_type() {
         let (one, two): (&[Value], &[Value]) = (&[1.into(), "a".into()], &[2.into(), Value::Null]);
         assert_eq!(digest(&[one, two]), digest(&[two, one]));
         assert_eq!(digest(&[one]), digest(&[&["1".into(), Value::Bytes(b"a".to_vec())]]));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_apart() {
+    fn different_rows_have_different_digests() {
         let rows: [&[Value]; 7] = [
             &["ab".into(), "c".into()],
             &["a".into(), "bc".into()],

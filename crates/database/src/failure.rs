@@ -7,7 +7,7 @@ pub enum Kind {
     Unreachable,
     /// Access denied: user, password or privileges.
     Refused,
-    /// There is no such database, table or function.
+    /// The database, table or function does not exist.
     Missing,
     /// The object exists already.
     Exists,
@@ -21,7 +21,7 @@ pub enum Kind {
     TooOld,
     /// Deadlock, serialization failure or lock timeout: the transaction may be retried.
     Conflict,
-    /// It was cancelled by [`crate::Cancel`].
+    /// Cancelled by [`crate::Cancel`].
     Cancelled,
     /// The connection was lost: the server ended or was stopped.
     Lost,
@@ -42,12 +42,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with its message.
+    /// Creates a failure.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
-    /// The same with the attempt in front.
+    /// Prepends the attempt to the message.
     pub fn during(self, attempt: &str) -> Self {
         Self { message: format!("{attempt}: {}", self.message), ..self }
     }

@@ -1,32 +1,32 @@
-//! Folders that a process made for itself: marked with that process, so that a later one can remove what a killed one left.
+//! Temporary folders, marked with their process, so that a later process can remove those of a killed process.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// How names of marked folders begin.
+/// Prefix of marked folders.
 const PREFIX: &str = "plimsoll-";
-/// The marker in a folder.
+/// Name of the marker file.
 const OWNER: &str = "plimsoll.owner";
-/// A marker is shorter than this, in bytes.
+/// Maximum length of a marker file in bytes.
 const MAX_MARK_BYTES: u64 = 256;
 
-/// Marks a folder as that of this process.
+/// Marks a folder as owned by this process.
 ///
 /// # Errors
-/// It cannot be written to.
+/// The marker cannot be written.
 pub(crate) fn mark(folder: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(OWNER))?;
     file.write_all(identity("self").unwrap_or_default().as_bytes())
 }
 
-/// Takes the marker away: the folder stays until the user removes it.
+/// Removes the marker: the folder stays until the user removes it.
 pub(crate) fn keep(folder: &Path) {
     let _ = fs::remove_file(folder.join(OWNER));
 }
 
-/// Removes marked folders of processes that are gone from a directory. Those that were removed.
+/// Removes marked folders of ended processes from a directory, and returns them.
 pub fn remove_leftovers(parent: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)));
@@ -36,7 +36,7 @@ pub fn remove_leftovers(parent: &Path) -> Vec<PathBuf> {
     removed
 }
 
-/// True for a folder that a process of this user marked which is gone. What cannot be read is no such folder.
+/// True for a folder marked by an ended process of this user. False for unreadable markers.
 fn is_left(folder: &Path) -> bool {
     let read = || -> io::Result<String> {
         let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
@@ -51,24 +51,24 @@ fn is_left(folder: &Path) -> bool {
     let Some(owner) = read().ok().filter(|_| is_directory) else { return false };
     let fields: Vec<&str> = owner.split_whitespace().collect();
     let [pid, _, boot, namespace] = fields[..] else { return false };
-    // A process of another host (the directory may be shared) or of another container is not visible here.
+    // Processes of another host (the directory may be shared) or container are not visible here.
     scope().is_ok_and(|here| here == format!("{boot} {namespace}"))
         && pid.parse::<u32>().is_ok()
         && identity(pid).ok().as_deref() != Some(owner.as_str())
 }
 
-/// The number of a process, when it started (in ticks since the host did), and the scope of its number.
+/// Identity of a process: its PID, start time (in clock ticks since boot), and the scope of the PID.
 fn identity(process: &str) -> io::Result<String> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
     let number = stat.split(' ').next().unwrap_or_default();
-    // The second field is a name in brackets, which may hold anything.
+    // The second field is the program name in parentheses, which may contain any character.
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let started = rest.split_whitespace().nth(19).unwrap_or("0");
     Ok(format!("{number} {started} {}", scope()?))
 }
 
-/// Where numbers of processes are unique: the boot of the host and the namespace. The first namespace of every host has the same
-/// number, and only the boot distinguishes hosts with a shared directory.
+/// Scope in which PIDs are unique: boot ID and PID namespace. The first namespace has the same number on every host, so
+/// that only the boot ID distinguishes hosts with a shared directory.
 fn scope() -> io::Result<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     Ok(format!("{} {}", boot.trim(), fs::read_link("/proc/self/ns/pid")?.display()))
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_folders_of_processes_that_are_gone_are_removed() {
+    fn only_folders_of_ended_processes_are_removed() {
         let parent = std::env::temp_dir().join(format!("leftovers-{}", std::process::id()));
         let folder = |name: &str, owner: Option<&str>| {
             let folder = parent.join(name);
@@ -95,14 +95,14 @@ mod tests {
         mark(&alive).expect("a marker");
         let reused = format!("{} 1 {here}", std::process::id());
         let gone = [
-            // No process has so large a number.
+            // Exceeds the largest PID.
             folder("plimsoll-a-2", Some(&format!("999999999 1 {here}"))),
             folder("plimsoll-a-3", Some(&reused)),
         ];
         let others = [
             folder("plimsoll-a-4", None),
             folder("plimsoll-a-5", Some(&format!("999999999 1 {boot} pid:[1]"))),
-            // Of another host.
+            // Marked on another host.
             folder("plimsoll-a-8", Some(&format!("999999999 1 00000000-0000-4000-8000-000000000000 {namespace}"))),
             folder("plimsoll-a-6", Some("")),
             folder("data", Some(&format!("999999999 1 {here}"))),

@@ -16,23 +16,23 @@ use crate::target::{Database, Observer, Session};
 /// `synchronous=OFF`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Flushes {
-    /// It does
+    /// Commits reach the storage
     #[default]
     Honoured,
-    /// It does not: data are lost when the host fails, as with a volatile cache
+    /// Commits are not flushed: data are lost when the host fails, as with a volatile cache
     Ignored,
 }
 
 /// The server to create.
 #[derive(Clone, Debug)]
 pub struct Make {
-    /// Which system.
+    /// Database system.
     pub system: System,
-    /// The directory on the storage under test. The server gets one of its own in it.
+    /// Directory on the storage under test. The server gets a new folder in it.
     pub folder: PathBuf,
-    /// Bytes of the server's own cache.
+    /// Size of the server's cache, in bytes.
     pub cache: Bytes,
-    /// Memory that the server and the page cache for its files may take together; none for no limit.
+    /// Memory limit of the server together with the page cache of its files; `None` for no limit.
     pub memory: Option<Bytes>,
     /// Whether commits reach the storage.
     pub flushes: Flushes,
@@ -44,14 +44,14 @@ pub struct Make {
 
 /// Stops and removes a server when it is dropped.
 pub trait Server: Send + Sync {
-    /// Why it ended or cannot go on, from its log and from the limit of its memory: one line, which names the folder with its log.
-    /// That folder stays from then on. None where neither has a reason.
+    /// Reason why the server ended or cannot continue, from its log and from its memory limit: a single line with the
+    /// path of the log. The folder with the log is kept from then on. `None` without a reason.
     fn post_mortem(&self) -> Option<String> {
         None
     }
 }
 
-/// The line of a post-mortem; none without reasons. The folder stays then.
+/// Joins the reasons of a post-mortem, with the folder that is kept; `None` without reasons.
 pub(crate) fn kept_with(folder: &Path, reasons: &[Option<String>]) -> Option<String> {
     let reasons: Vec<&str> = reasons.iter().flatten().map(String::as_str).collect();
     if reasons.is_empty() {
@@ -65,13 +65,13 @@ pub(crate) fn kept_with(folder: &Path, reasons: &[Option<String>]) -> Option<Str
 /// A server created for a run. Dropping it stops and removes the server.
 pub struct Made {
     about: DatabaseAbout,
-    /// Its only database; let go before the server is stopped.
+    /// Its only database; dropped before the server is stopped.
     pub database: Box<dyn Database>,
     server: Box<dyn Server>,
 }
 
 impl Made {
-    /// A database with the server that has to be dropped after it.
+    /// Joins a database and its server, which is dropped after the database.
     pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn Server>) -> Self {
         Self { about: DatabaseAbout { made: true, ..about }, database, server }
     }
@@ -120,10 +120,11 @@ impl Database for Made {
 }
 
 impl Make {
-    /// The requested memory limit, if it is enough for the cache, `own` bytes, and `session` bytes for each session.
+    /// Creates the cgroup for the requested memory limit, which must suffice for the cache, `own` bytes, and `session`
+    /// bytes per session.
     ///
     /// # Errors
-    /// It is less, or cannot be set here.
+    /// The limit is too small, or cannot be set on this host.
     pub(crate) fn cgroup(&self, name: &str, own: u64, session: u64) -> Result<Option<MemoryCgroup>, Failure> {
         let Some(memory) = self.memory else { return Ok(None) };
         let least = self.cache.get() + own + session * u64::from(self.sessions);
@@ -139,16 +140,19 @@ impl Make {
         MemoryCgroup::new(name, memory).map(Some)
     }
 
-    /// Creates it. The server ends with this process, even if that is killed.
+    /// Creates the server. It ends with this process, even if this process is killed.
     ///
     /// # Errors
-    /// Its programs are not installed, there is too little space, or it does not start: with the end of its log.
+    /// The programs are not installed, the space is insufficient, or the server does not start (with the end of its
+    /// log).
     pub fn make(&self) -> Result<Made, Failure> {
         match self.system {
             System::Postgres => crate::postgres::make(self),
             System::Sqlite => sqlite::make(self),
             System::Mysql => crate::mysql::make(self),
-            System::Oracle => Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system))),
+            System::Oracle => {
+                Err(Failure::new(Kind::Unsupported, format!("creating a server of {} is not supported", self.system)))
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
-//! MySQL and MariaDB, over their own protocol, on the thread that asks.
+//! MySQL and MariaDB over their native protocol, blocking the calling thread.
 //!
-//! TLS is not spoken: a server that insists on it is reached by its Unix socket.
+//! TLS is not supported: servers that require it are reachable through their Unix socket.
 
 mod about;
 mod activity;
@@ -31,7 +31,7 @@ pub(crate) use made::make;
 struct Mysql {
     place: Arc<place::Place>,
     about: DatabaseAbout,
-    /// The server's process, when it is on this host.
+    /// PID of the server, if it runs on this host.
     process: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
 }
 
 impl Mysql {
-    /// The database at a place. `process` is that of a server that was made.
+    /// Connects to a database. `process` is the PID of a server created for the run.
     fn at(place: place::Place, process: Option<u32>) -> Result<Self, Failure> {
         let variables = about::variables(&mut place.open()?)?;
         about::check_age(&variables)?;
@@ -77,7 +77,7 @@ impl Database for Mysql {
 
     fn contents(&self) -> Result<Vec<String>, Failure> {
         let found = contents::find(&mut self.open()?, &self.place)?;
-        Ok(found.iter().map(contents::Thing::listed).collect())
+        Ok(found.iter().map(contents::DatabaseObject::listed).collect())
     }
 
     fn size(&self) -> Result<Bytes, Failure> {

@@ -1,11 +1,11 @@
-//! Oracle Database, by Oracle's own driver for Rust, which needs no client of Oracle's on this machine.
+//! Oracle Database, through Oracle's Rust driver, which needs no Oracle client on this machine.
 //!
-//! It is built in only with the feature `oracle`: the driver is a beta, and brings a TLS of its own, in C. **It was compiled,
-//! and the parts that need no server were tested; it was not run against a server, for there was none.** Those parts are
-//! addresses, the splitting of scripts, placeholders, what errors and waits mean; they are tested without the feature too.
+//! Requires the feature `oracle`: the driver is a beta, and includes a TLS library in C. **Compiled, and tested where
+//! no server is needed (addresses, splitting of scripts, placeholders, errors, waits; also without the feature), but
+//! not run against a server: none was available.**
 //!
-//! Oracle has no `BEGIN`: a transaction begins by itself, so a session here commits after each statement that may have
-//! changed something, unless it was told to begin.
+//! Oracle has no `BEGIN`: transactions begin implicitly. A session here commits after each statement that may have
+//! changed data, unless `begin` was called.
 
 #[cfg(any(test, feature = "oracle"))]
 mod codes;
@@ -32,7 +32,7 @@ pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     Ok(Box::new(database::Oracle::connect(address)?))
 }
 
-/// Says how to build a program that could connect.
+/// Refuses, with instructions to build with the driver.
 #[cfg(not(feature = "oracle"))]
 pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     let advice =

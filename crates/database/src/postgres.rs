@@ -35,7 +35,7 @@ struct Postgres {
     server: about::Server,
 }
 
-/// Connects to the database at an address. What it leaves out comes from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD` and
+/// Connects to the database at an address, with defaults from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD` and
 /// `PGDATABASE`.
 pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     let variable = |name: &str| std::env::var(name).ok();
@@ -45,7 +45,7 @@ pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     Ok(Box::new(database))
 }
 
-/// The name of the user that runs this, as the system knows it.
+/// Name of the user of this process in `passwd`.
 fn login() -> String {
     let uid = rustix::process::geteuid().as_raw().to_string();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -55,10 +55,10 @@ fn login() -> String {
 }
 
 impl Postgres {
-    /// Connects, and looks at what is there.
+    /// Connects, and queries version and settings.
     fn open(place: Place) -> Result<Self, Failure> {
         let place = Arc::new(place);
-        let server = about::look(&mut PostgresSession::open(&place)?)?;
+        let server = about::query_server(&mut PostgresSession::open(&place)?)?;
         Ok(Self { place, server })
     }
 }
@@ -99,6 +99,6 @@ impl Database for Postgres {
     fn checkpoint(&self) -> Result<(), Failure> {
         let mut talk = PostgresSession::open(&self.place)?;
         let done = talk.run("CHECKPOINT").map(drop);
-        done.map_err(|failure| failure.during("writing what the server's cache holds"))
+        done.map_err(|failure| failure.during("writing the server's cache"))
     }
 }

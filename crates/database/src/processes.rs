@@ -1,4 +1,4 @@
-//! What the processes of a server used: processor time, and bytes fetched from storage. From `/proc`.
+//! Resource usage of a server's processes from `/proc`: processor time and bytes read from storage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,36 +6,35 @@ use std::fs;
 use plimsoll_record::CpuTime;
 use plimsoll_units::Span;
 
-/// What processes used.
+/// Resource usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Processor time; the kernel counts it in hundredths of a second.
+    /// Processor time, in units of 10 ms.
     pub cpu: CpuTime,
-    /// Bytes that they had fetched from storage: what the page cache answered is not in it. None where this program may not
-    /// know, as for a server of another user.
+    /// Bytes read from storage, without page cache hits. `None` without permission, as for the server of another user.
     pub read_bytes: Option<u64>,
 }
 
-/// A process and all that it started, directly or not.
+/// A process and its descendants.
 ///
-/// When a child ends and its parent takes notice, the kernel adds what it used to its parent's account of ended children,
-/// so that the sum over the living misses nothing, however short a child lived.
+/// When a child ends and its parent waits for it, the kernel adds its usage to the parent. The sum over live processes
+/// therefore includes ended children, however short-lived.
 #[derive(Clone, Debug)]
 pub struct Processes {
     root: u32,
-    /// The kernel's moment at which the root began: another process may get its number.
+    /// Start time of the root in clock ticks: PIDs are reused.
     began: u64,
     seen: Usage,
 }
 
 impl Processes {
-    /// The process with this number and its children; none when there is no such process.
+    /// The process with this PID and its descendants; `None` if it does not exist.
     pub fn of(pid: u32) -> Option<Self> {
         Some(Self { root: pid, began: Stat::of(pid)?.began, seen: Usage::default() })
     }
 
-    /// What they used since the first of them began. It never falls: a child that is just ending may be missing from a look,
-    /// and then the last look counts. None when the process has ended.
+    /// Usage since the start of the root. Monotonic: a child that is just ending may be missing from a sample, and then
+    /// the previous sample counts. `None` if the root has ended.
     pub fn usage(&mut self) -> Option<Usage> {
         let all: BTreeMap<u32, Stat> = numbers().filter_map(|pid| Some((pid, Stat::of(pid)?))).collect();
         all.get(&self.root).filter(|root| root.began == self.began)?;
@@ -43,7 +42,7 @@ impl Processes {
         for pid in family(&all, self.root) {
             let Some(stat) = all.get(&pid) else { continue };
             now.cpu = sum(now.cpu, sum(stat.own, stat.ended));
-            // One that has just ended is gone for both files; one that may not be read makes the sum unknown.
+            // A process that has just ended has neither file; an unreadable file makes the sum unknown.
             let read = read_bytes(pid);
             if read.is_some() || fs::exists(format!("/proc/{pid}/io")).unwrap_or(true) {
                 now.read_bytes = now.read_bytes.zip(read).map(|(sum, read)| sum + read);
@@ -58,23 +57,23 @@ impl Processes {
     }
 }
 
-/// What this one process used, without those that it started. None when there is no such process.
+/// Usage of a single process, without descendants. `None` if it does not exist.
 pub fn alone(pid: u32) -> Option<Usage> {
     Some(Usage { cpu: Stat::of(pid)?.own, read_bytes: read_bytes(pid) })
 }
 
-/// What this program used itself.
+/// Usage of this process.
 pub fn own() -> Option<Usage> {
     alone(std::process::id())
 }
 
-/// What `/proc/PID/stat` says.
+/// Fields of `/proc/PID/stat`.
 #[derive(Clone, Copy)]
 struct Stat {
     parent: u32,
     began: u64,
     own: CpuTime,
-    /// Of its children that have ended.
+    /// Of ended children.
     ended: CpuTime,
 }
 
@@ -83,11 +82,11 @@ impl Stat {
         Self::read(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The name of the program stands in parentheses and may hold anything, parentheses too.
+    /// The program name is in parentheses and may contain any character, parentheses included.
     fn read(text: &str) -> Option<Self> {
         let rest = text.get(text.rfind(')')? + 1..)?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-        // The manual counts from 1, and the state, its third, is the first here.
+        // The manual counts from 1; the first field here is the state, its third.
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         let ticks = rustix::param::clock_ticks_per_second().max(1);
         let time = |field| Some(Span::from_nanos(number(field)?.saturating_mul(1_000_000_000 / ticks)));
@@ -100,12 +99,12 @@ impl Stat {
     }
 }
 
-/// All processes that there are.
+/// PIDs of all processes.
 fn numbers() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The process and those below it.
+/// The process and its descendants.
 fn family(all: &BTreeMap<u32, Stat>, root: u32) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([root]);
     loop {
@@ -118,7 +117,7 @@ fn family(all: &BTreeMap<u32, Stat>, root: u32) -> BTreeSet<u32> {
     }
 }
 
-/// Bytes that it and its ended children fetched from storage.
+/// Bytes read from storage by the process and its ended children.
 fn read_bytes(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     text.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_whatever_the_program_is_called() {
+    fn stat_line_is_parsed_with_any_program_name() {
         let stat = Stat::read("7 (a) b (c)) S 3 7 7 0 -1 0 0 0 0 0 150 25 400 8 20 0 1 0 9999 1 1").unwrap();
         assert_eq!((stat.parent, stat.began), (3, 9999));
         assert_eq!(stat.own.user, Span::from_millis(1500));
@@ -146,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_children_used_stays() {
-        // A child that works and ends, while its parent waits for a line.
+    fn usage_of_ended_children_is_kept() {
+        // A child that works and ends, while its parent waits for input.
         let script = "sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'; echo; read x; exit 0";
         let mut shell =
             Command::new("sh").args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_known_to_itself() {
+    fn own_usage_is_available() {
         assert!(own().is_some_and(|usage| usage.read_bytes.is_some()));
     }
 }

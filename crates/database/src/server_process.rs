@@ -1,4 +1,4 @@
-//! A server process that ends with this process, however this process ends, and the user that it runs as.
+//! A server process that ends with this process, even if this process is killed, and its user.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,25 +16,26 @@ use crate::cgroup::MemoryCgroup;
 /// Interval at which an ending process is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The user of a process: servers refuse to run as root.
+/// User of a process: servers refuse to run as root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum User {
     /// The user of this process.
     Same,
-    /// Another user, which this process, as root, changes to.
+    /// Another user; requires root.
     Other(String),
 }
 
 impl User {
-    /// This user, or `name` when this is root.
+    /// `name` if this process is root, otherwise the present user.
     pub fn unless_root(name: &str) -> Self {
         if rustix::process::geteuid().is_root() { Self::Other(name.into()) } else { Self::Same }
     }
 
-    /// A command that runs as this user, and gets the signal `ending` (such as `QUIT`) when the thread that started it ends.
+    /// Command that runs as this user, and receives the signal `signal` (such as `QUIT`) when the thread that started
+    /// it ends.
     ///
-    /// The cgroup, if any, is joined first, while the process has the rights for it.
-    pub fn command(&self, program: &Path, ending: &str, cgroup: Option<&MemoryCgroup>) -> Command {
+    /// Joins the cgroup first, while the process has the permission.
+    pub fn command(&self, program: &Path, signal: &str, cgroup: Option<&MemoryCgroup>) -> Command {
         let mut command = match cgroup {
             Some(cgroup) => cgroup.command(Path::new("setpriv")),
             None => Command::new("setpriv"),
@@ -42,14 +43,14 @@ impl User {
         if let Self::Other(name) = self {
             command.arg(format!("--reuid={name}")).arg(format!("--regid={name}")).arg("--init-groups");
         }
-        command.arg("--pdeathsig").arg(ending).arg("--").arg(program);
+        command.arg("--pdeathsig").arg(signal).arg("--").arg(program);
         command
     }
 
-    /// Gives a file or folder to this user.
+    /// Changes the owner of a file or folder to this user.
     ///
     /// # Errors
-    /// There is no such user, or no such file.
+    /// The user or the file does not exist.
     pub fn own(&self, path: &Path) -> io::Result<()> {
         let Self::Other(name) = self else { return Ok(()) };
         let (user, group) = numbers(&fs::read_to_string("/etc/passwd")?, name)
@@ -58,15 +59,15 @@ impl User {
     }
 }
 
-/// Number of the user and its group.
+/// UID and GID.
 fn numbers(passwd: &str, name: &str) -> Option<(u32, u32)> {
     let line = passwd.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     let mut fields = line.split(':').skip(1);
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
-/// A child process with the thread that started it. The signal at the parent's death is sent at the death of that thread, so
-/// the thread has to live as long as the process.
+/// A child process with the thread that started it. The parent-death signal is sent when that thread ends, so the
+/// thread has to live as long as the process.
 #[derive(Debug)]
 pub struct ServerProcess {
     pid: Pid,
@@ -75,10 +76,10 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts it. It is killed when this is dropped, if it was not stopped before.
+    /// Starts the process. Dropping this kills it unless it was stopped before.
     ///
     /// # Errors
-    /// Those of [`Command::spawn`].
+    /// See [`Command::spawn`].
     pub fn start(mut command: Command) -> io::Result<Self> {
         let (started, answer) = channel();
         let (order, orders) = channel();
@@ -97,24 +98,24 @@ impl ServerProcess {
         Ok(Self { pid, order, thread: Some(thread) })
     }
 
-    /// Its number.
+    /// PID.
     pub fn pid(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// True while it runs.
+    /// True while the process runs.
     pub fn runs(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Asks it to end with this signal, waits that long, and then kills it. How it ended, where that is known.
+    /// Sends this signal, waits up to `patience`, and then kills the process. Returns its exit status if known.
     pub fn stop(mut self, signal: Signal, patience: Duration) -> Option<ExitStatus> {
         self.end(signal, patience)
     }
 
     fn end(&mut self, signal: Signal, patience: Duration) -> Option<ExitStatus> {
         let thread = self.thread.take()?;
-        // One that ended by itself listens no more.
+        // Fails only if the process has already ended.
         let _ = self.order.send((signal, patience));
         thread.join().ok().flatten()
     }
@@ -126,7 +127,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Waits until the process ends, or until it is to be ended, and then until it has.
+/// Waits until the process ends or is stopped.
 fn keep(mut child: Child, pid: Pid, orders: &Receiver<(Signal, Duration)>) -> Option<ExitStatus> {
     let mut until = None;
     loop {
@@ -136,7 +137,7 @@ fn keep(mut child: Child, pid: Pid, orders: &Receiver<(Signal, Duration)>) -> Op
         match until {
             None => match orders.recv_timeout(POLL_INTERVAL * 10) {
                 Ok((signal, patience)) => {
-                    // The child was not waited for yet, so the number is still its own.
+                    // The child has not been reaped, so that its PID is still valid.
                     let _ = rustix::process::kill_process(pid, signal);
                     until = Some(Instant::now() + patience);
                 }
@@ -152,8 +153,8 @@ fn keep(mut child: Child, pid: Pid, orders: &Receiver<(Signal, Duration)>) -> Op
     }
 }
 
-/// The last line of a log with the first of these words that it has at all; none where it has none of them.
-pub fn complaint(log: &Path, words: &[&str]) -> Option<String> {
+/// The last line of a log that contains the first matching word; `None` without a match.
+pub fn fatal_message(log: &Path, words: &[&str]) -> Option<String> {
     let bytes = fs::read(log).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
@@ -161,8 +162,8 @@ pub fn complaint(log: &Path, words: &[&str]) -> Option<String> {
     Some(format!("from its log: {}", found.trim()))
 }
 
-/// The last lines of a server's log, as one line.
-pub fn last_words(log: &Path, lines: usize) -> String {
+/// The last lines of a server's log, joined into a single line.
+pub fn last_log_lines(log: &Path, lines: usize) -> String {
     let mut text = String::new();
     let read = fs::File::open(log).and_then(|mut file| {
         let length = file.metadata()?.len();
@@ -175,12 +176,12 @@ pub fn last_words(log: &Path, lines: usize) -> String {
     let all: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match read {
         Ok(()) if !all.is_empty() => all[all.len().saturating_sub(lines)..].join("; "),
-        _ => format!("{} says nothing", log.display()),
+        _ => format!("{} is empty", log.display()),
     }
 }
 
-/// How a process ended, in words.
-pub fn ending(status: Option<ExitStatus>) -> String {
+/// Description of an exit status.
+pub fn describe_exit(status: Option<ExitStatus>) -> String {
     match status.map(|status| (status.code(), status.signal())) {
         Some((Some(code), _)) => format!("it ended with status {code}"),
         Some((None, Some(signal))) => format!("it was ended by signal {signal}"),
@@ -196,7 +197,7 @@ mod tests {
         Path::new(&format!("/proc/{pid}")).exists()
     }
 
-    /// `None`, with the reason printed, without the program that ends a server with its parent.
+    /// `None`, with the reason printed, if `setpriv` is missing.
     fn sleeping(seconds: &str) -> Option<Command> {
         let mut command = User::Same.command(Path::new("sleep"), "KILL", None);
         if Command::new(command.get_program()).arg("--version").output().is_err() {
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn it_outlives_the_thread_that_asked_and_ends_when_dropped() {
+    fn process_outlives_starting_thread_and_ends_on_drop() {
         let Some(command) = sleeping("1000") else { return };
         let kept = std::thread::spawn(|| ServerProcess::start(command).unwrap()).join().unwrap();
         std::thread::sleep(Duration::from_millis(50));
@@ -219,31 +220,31 @@ mod tests {
     }
 
     #[test]
-    fn it_is_asked_first() {
+    fn signal_is_sent_before_kill() {
         let (Some(long), Some(short)) = (sleeping("1000"), sleeping("0")) else { return };
         let status = ServerProcess::start(long).unwrap().stop(Signal::TERM, Duration::from_secs(60));
-        assert_eq!(ending(status), "it was ended by signal 15");
+        assert_eq!(describe_exit(status), "it was ended by signal 15");
         let short = ServerProcess::start(short).unwrap();
         while short.runs() {
             std::thread::yield_now();
         }
-        assert_eq!(ending(short.stop(Signal::TERM, Duration::ZERO)), "it ended with status 0");
+        assert_eq!(describe_exit(short.stop(Signal::TERM, Duration::ZERO)), "it ended with status 0");
         assert!(ServerProcess::start(Command::new("/no/such/program")).is_err());
     }
 
     #[test]
-    fn users_are_found() {
+    fn user_numbers_are_parsed() {
         let passwd = "root:x:0:0::/:/bin/sh\npostgresql:x:9:9::/:\npostgres:x:101:104:PG:/var/lib:/bin/bash\n";
         assert_eq!(numbers(passwd, "postgres"), Some((101, 104)));
         assert_eq!(numbers(passwd, "mysql"), None);
     }
 
     #[test]
-    fn a_log_says_its_last_words_on_one_line() {
+    fn last_log_lines_are_joined() {
         let log = std::env::temp_dir().join(format!("plimsoll-log-{}", std::process::id()));
         fs::write(&log, "one\n\ntwo\nthree\n").unwrap();
-        assert_eq!(last_words(&log, 2), "two; three");
+        assert_eq!(last_log_lines(&log, 2), "two; three");
         fs::remove_file(&log).unwrap();
-        assert!(last_words(&log, 2).ends_with("says nothing"));
+        assert!(last_log_lines(&log, 2).ends_with("is empty"));
     }
 }

@@ -1,12 +1,12 @@
-//! SQLite: a database in one file, inside this process.
+//! SQLite: a database in a single file, inside this process.
 //!
-//! There is no server: its work is done on the threads of those who ask, so client and database share their processor time.
-//! Each session has a cache of its own, which SQLite empties when another session has committed; behind it stands the page
-//! cache of the host, for its files are never opened past that. One session writes at a time: the others of this process wait
-//! in a queue for it, as a program would let them, and those of other processes try again.
+//! There is no server: SQLite works on the threads of its callers, so that client and database share processor time.
+//! Each session has a cache, which SQLite invalidates when another session has committed; below is the host's page
+//! cache, because SQLite never opens files with direct I/O. A single session writes at a time: other sessions of this
+//! process queue for it, sessions of other processes poll.
 //!
-//! What is set for a file that is given: its journal stays as it is, commits are durable (`synchronous=FULL`), and an empty
-//! file becomes one with a write-ahead log and pages of 8 KiB, as one that is made does.
+//! Settings of an existing file: the journal mode stays, and commits are durable (`synchronous=FULL`). An empty file
+//! gets a write-ahead log and pages of 8 KiB, like a created file.
 
 mod failure;
 mod gate;
@@ -27,30 +27,30 @@ use rusqlite::{Connection, OpenFlags};
 
 pub(crate) use self::made::make;
 use self::observer::SqliteObserver;
-use self::session::{Manner, Shared, SqliteSession};
+use self::session::{SessionOptions, Shared, SqliteSession};
 use crate::address::Address;
 use crate::failure::{Failure, Kind};
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
 
-/// Bytes of a page of files that are set up here: the block of PostgreSQL and of Oracle, so that the systems compare.
+/// Page size of initialised files: the block size of PostgreSQL and Oracle, for comparable systems.
 const PAGE: u64 = 8192;
-/// Pages of log from which on a commit copies them to the file: SQLite's own default.
+/// Log pages that trigger a checkpoint: SQLite's default.
 const CHECKPOINT_PAGES: u64 = 1000;
-/// For how long a session waits for the lock of another, unless it is set otherwise: as long as InnoDB does.
+/// Default lock timeout: that of InnoDB.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(50);
-/// SQLite's own default of a session's cache.
+/// SQLite's default cache size per session.
 const CACHE: Bytes = Bytes::kib(2000);
 
-/// How the sessions of a file are set up.
+/// Configuration of sessions.
 #[derive(Clone, Debug)]
 struct Setup {
     file: PathBuf,
-    /// Bytes of each session's cache.
+    /// Cache per session, in bytes.
     cache: Bytes,
-    /// Pragmas, in their order.
+    /// Pragmas, in order.
     pragmas: Vec<(String, String)>,
-    manner: Manner,
+    session_options: SessionOptions,
 }
 
 /// A database in a file.
@@ -60,11 +60,11 @@ struct Sqlite {
     shared: Shared,
 }
 
-/// Opens the file at an address. It has to be there; it may be empty.
+/// Opens an existing file, which may be empty.
 pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     let file = address.file.clone().unwrap_or_default();
     if !file.exists() {
-        let advice = "there is no such file: make an empty one with `touch`";
+        let advice = "no such file: create an empty file with `touch`";
         return Err(Failure::new(Kind::Missing, format!("{}: {advice}", file.display())));
     }
     let setup = Setup::new(file, CACHE, vec![("synchronous".into(), "FULL".into())])?;
@@ -72,11 +72,12 @@ pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
 }
 
 impl Setup {
-    /// With these pragmas, in their order. What takes this program's own hooks is kept aside.
+    /// Sets pragmas in order. Settings that use this program's hooks are stored separately.
     fn new(file: PathBuf, cache: Bytes, pragmas: Vec<(String, String)>) -> Result<Self, Failure> {
-        // Filesystems without a block device of their own have no major number.
+        // Filesystems without a block device have major number 0.
         let on_device = std::fs::metadata(&file).is_ok_and(|file| rustix::fs::major(file.dev()) != 0);
-        let mut manner = Manner { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
+        let mut session_options =
+            SessionOptions { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
         let mut kept = Vec::new();
         for (name, value) in pragmas {
             let number = || {
@@ -85,32 +86,32 @@ impl Setup {
                 value.trim().parse::<u64>().map_err(|_| wrong())
             };
             match name.as_str() {
-                "busy_timeout" => manner.busy_timeout = Duration::from_millis(number()?),
-                "wal_autocheckpoint" => manner.checkpoint_pages = number()?,
+                "busy_timeout" => session_options.busy_timeout = Duration::from_millis(number()?),
+                "wal_autocheckpoint" => session_options.checkpoint_pages = number()?,
                 _ if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                     return Err(Failure::new(Kind::Statement, format!("{name}: not the name of a pragma of SQLite's")));
                 }
                 _ => kept.push((name, value)),
             }
         }
-        Ok(Self { file, cache, pragmas: kept, manner })
+        Ok(Self { file, cache, pragmas: kept, session_options })
     }
 
-    /// The last value that was given for a pragma.
+    /// Last value of a pragma.
     fn pragma(&self, name: &str) -> Option<&str> {
         self.pragmas.iter().rev().find_map(|(known, value)| (known == name).then_some(value.as_str()))
     }
 
-    /// A connection that is set up.
+    /// Opens a configured connection.
     fn connection(&self) -> Result<Connection, Failure> {
         let attempt = || {
             let connection = Connection::open_with_flags(
                 &self.file,
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
             )?;
-            connection.busy_timeout(self.manner.busy_timeout)?;
+            connection.busy_timeout(self.session_options.busy_timeout)?;
             if number(&connection, "page_count")? == 0 {
-                // A size of pages cannot be chosen any more once there is a log.
+                // The page size is fixed once there is a log.
                 let size = self.pragma("page_size").map_or_else(|| PAGE.to_string(), String::from);
                 connection.execute_batch(&format!("PRAGMA page_size={size}; PRAGMA journal_mode=WAL"))?;
             }
@@ -127,14 +128,14 @@ impl Setup {
         let journal = text(connection, "journal_mode")?;
         let synchronous = number(connection, "synchronous")?;
         let words = ["off", "normal", "full", "extra"];
-        // With a write-ahead log, `normal` flushes at checkpoints alone; with other journals at each commit.
+        // With a write-ahead log, `normal` flushes only at checkpoints; with other journals at each commit.
         let durable = synchronous >= 2 || (synchronous == 1 && journal != "wal");
         let settings = [
             ("journal_mode", journal),
             ("synchronous", words.get(synchronous as usize).copied().unwrap_or("unknown").into()),
             ("cache_size", format!("{} for each session", self.cache)),
-            ("wal_autocheckpoint", format!("{} pages", self.manner.checkpoint_pages)),
-            ("busy_timeout", format!("{} ms", self.manner.busy_timeout.as_millis())),
+            ("wal_autocheckpoint", format!("{} pages", self.session_options.checkpoint_pages)),
+            ("busy_timeout", format!("{} ms", self.session_options.busy_timeout.as_millis())),
             ("mmap_size", number(connection, "mmap_size")?.to_string()),
             ("processor time", "the client's: there is no server".into()),
         ];
@@ -156,7 +157,7 @@ impl Setup {
 }
 
 impl Sqlite {
-    /// Opens the file, and sets it up when it is empty.
+    /// Opens the file, and initialises it if empty.
     fn open(setup: Setup) -> Result<Self, Failure> {
         let connection = setup.connection()?;
         let about = setup.about(&connection).map_err(|error| failure::of_opening(&error, &setup.file))?;
@@ -174,7 +175,7 @@ impl Database for Sqlite {
     }
 
     fn session(&self) -> Result<Box<dyn Session>, Failure> {
-        let session = SqliteSession::new(self.setup.connection()?, self.shared.clone(), self.setup.manner);
+        let session = SqliteSession::new(self.setup.connection()?, self.shared.clone(), self.setup.session_options);
         Ok(Box::new(session.map_err(|error| failure::of_opening(&error, &self.setup.file))?))
     }
 
@@ -186,7 +187,7 @@ impl Database for Sqlite {
         Ok(objects(&self.setup)?.iter().map(listed).collect())
     }
 
-    /// Pages of dropped tables stay in the file, and are used again.
+    /// Pages of dropped tables stay in the file for reuse.
     fn size(&self) -> Result<Bytes, Failure> {
         let connection = self.setup.connection()?;
         let read = || Ok(number(&connection, "page_count")? * number(&connection, "page_size")?);
@@ -195,7 +196,8 @@ impl Database for Sqlite {
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         let mut session = self.session()?;
-        // Outside a transaction, for inside one the pragma does nothing; and other tables may name one that is dropped first.
+        // Before the transaction: inside, the pragma has no effect. Disabled, because other tables may refer to a table
+        // that is dropped first.
         session.run("PRAGMA foreign_keys=OFF")?;
         session.begin()?;
         let wanted = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));
@@ -205,7 +207,7 @@ impl Database for Sqlite {
         session.commit()
     }
 
-    /// Copies the log to the file and cuts it to nothing.
+    /// Checkpoints and truncates the log.
     fn checkpoint(&self) -> Result<(), Failure> {
         let rows = self.session()?.rows("PRAGMA wal_checkpoint(TRUNCATE)")?;
         let busy = rows.first().and_then(|row| row.first()?.int());
@@ -217,7 +219,7 @@ impl Database for Sqlite {
     }
 }
 
-/// Views and tables that are the user's, as `(kind, name)`: indexes and triggers go with their tables.
+/// Views and tables of the user, as `(kind, name)`. Indexes and triggers belong to tables.
 fn objects(setup: &Setup) -> Result<Vec<(String, String)>, Failure> {
     const SQL: &str = "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'table') \
         AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name";
@@ -240,7 +242,7 @@ fn quoted(name: &str) -> String {
 fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<u64> {
     let read = connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     match read {
-        // Some builds lack a feature, and answer its pragma with no row.
+        // Builds without a feature return no row for its pragma.
         Err(rusqlite::Error::QueryReturnedNoRows) => Ok(0),
         other => other.map(|value| u64::try_from(value).unwrap_or_default()),
     }
@@ -250,7 +252,7 @@ fn text(connection: &Connection, pragma: &str) -> rusqlite::Result<String> {
     connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
-/// The directory that a file is in, from the root.
+/// Absolute path of the directory of a file.
 fn folder(file: &std::path::Path) -> Option<String> {
     let whole = file.canonicalize().ok()?;
     Some(whole.parent()?.display().to_string())

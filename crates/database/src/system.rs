@@ -26,14 +26,14 @@ impl System {
         }
     }
 
-    /// True for a database (a schema in Oracle) that belongs to the server itself or to whoever operates it.
+    /// True for a database (a schema in Oracle) of the server itself or of its operator.
     pub fn reserves(self, name: &str) -> bool {
         let reserved: &[&str] = match self {
             Self::Postgres => &[
                 "postgres",
                 "template0",
                 "template1",
-                // Of managed services.
+                // Managed services.
                 "alloydbadmin",
                 "azure_maintenance",
                 "azure_sys",
@@ -79,11 +79,11 @@ impl System {
             ],
             Self::Sqlite => &[],
         };
-        // MySQL compares names without case where its files do; Oracle does unless they are quoted.
+        // MySQL's names are case-insensitive on some filesystems; Oracle's are unless quoted.
         reserved.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Statements can run in loops of the server's own.
+    /// Whether statements can run in loops inside the server.
     pub const fn has_procedures(self) -> bool {
         !matches!(self, Self::Sqlite)
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn databases_of_the_server_itself_are_reserved() {
+    fn system_databases_are_reserved() {
         let reserved = [
             (System::Mysql, "mysql information_schema performance_schema sys MYSQL"),
             (System::Postgres, "template0 template1 postgres"),

@@ -15,9 +15,9 @@ use crate::{oracle, sqlite};
 pub struct Answer {
     /// Rows returned.
     pub rows: u64,
-    /// Rows that were changed.
+    /// Rows changed.
     pub changed: u64,
-    /// The sum of the hashes of all returned rows: equal for equal rows in any order.
+    /// Sum of the hashes of all returned rows: equal for equal rows in any order.
     pub digest: u64,
 }
 
@@ -27,7 +27,8 @@ pub struct Prepared(pub usize);
 
 /// A connection, used by one thread at a time.
 pub trait Session: Send {
-    /// Runs statements separated by `;`, without parameters. Rows are counted and dropped; the counts of all statements are added.
+    /// Runs statements separated by `;`, without parameters. Rows are counted and dropped; the counts of all statements
+    /// are added.
     fn run(&mut self, sql: &str) -> Result<Answer, Failure>;
 
     /// Runs a statement without parameters and returns its rows; of a `CALL` those of its last result.
@@ -57,8 +58,8 @@ pub trait Session: Send {
         self.run("ROLLBACK").map(drop)
     }
 
-    /// Makes later transactions of this session read-only: a write fails with [`Kind::ReadOnly`]. A statement that explicitly
-    /// starts a read-write transaction still gets one.
+    /// Makes later transactions of this session read-only: a write fails with [`Kind::ReadOnly`]. A statement that
+    /// explicitly starts a read-write transaction still gets one.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the system has no read-only sessions.
@@ -72,7 +73,7 @@ pub trait Session: Send {
     /// A handle that cancels a statement of this session from another thread.
     fn cancel(&self) -> Box<dyn Cancel>;
 
-    /// The server's number of this session (PostgreSQL: process; MySQL: connection); none if there is none.
+    /// The server's number of this session (PostgreSQL: process; MySQL: connection); `None` if unknown.
     fn number(&self) -> Option<u64> {
         None
     }
@@ -92,8 +93,8 @@ pub trait Observer: Send {
     /// The current activity of the connected ones of these sessions; empty if the server does not report it.
     fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure>;
 
-    /// Time of all sessions by activity, since an arbitrary moment: only differences have a meaning. Calls in progress are not
-    /// included. None if the database has no such counters and [`Observer::activity`] has to be sampled.
+    /// Time of all sessions by activity, since an arbitrary moment: only differences have a meaning. Calls in progress
+    /// are not included. None if the database has no such counters and [`Observer::activity`] has to be sampled.
     fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
         None
     }
@@ -131,17 +132,18 @@ pub trait Database: Send + Sync {
     /// Tables and other objects without those of the system, by kind and name: `table orders`.
     fn contents(&self) -> Result<Vec<String>, Failure>;
 
-    /// Size of its contents, in bytes.
+    /// Size of the contents in bytes.
     fn size(&self) -> Result<Bytes, Failure>;
 
-    /// Drops all objects of [`Database::contents`], or those with these names. With all of them, dependent objects are dropped as
-    /// well; otherwise they are a failure. ITS DATA ARE LOST. [`Database::destroy_contents`] checks whether that is allowed.
+    /// Drops all objects of [`Database::contents`], or those with these names. With all of them, dependent objects are
+    /// dropped as well; otherwise they cause a failure. DESTROYS DATA. [`Database::destroy_contents`] checks the
+    /// permission.
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure>;
 
-    /// Drops all contents, or those with these names. ITS DATA ARE LOST.
+    /// Drops all contents, or those with these names. DESTROYS DATA.
     ///
     /// # Errors
-    /// It is a system database, which is always refused, or a statement failed.
+    /// System databases are always refused; a statement failed.
     fn destroy_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         self.check_not_system()?;
         self.drop_contents(only)
@@ -153,14 +155,14 @@ pub trait Database: Send + Sync {
     /// [`Kind::SystemDatabase`].
     fn check_not_system(&self) -> Result<(), Failure> {
         let system = self.system();
-        // The only database of a server that was made for the run may be its default one.
+        // The only database of a created server may be its default database.
         match self.name().filter(|name| !self.about().made && system.reserves(name)) {
             None => Ok(()),
             Some(name) => Err(Failure::new(
                 Kind::SystemDatabase,
                 format!(
-                    "{name} is a system database of {system}: nothing is created or dropped in it, not even with --destroy: \
-                     create a database for plimsoll and name that one"
+                    "{name} is a system database of {system}: plimsoll never creates or drops anything in it, not \
+                     even with --destroy: create a database for plimsoll"
                 ),
             )),
         }
@@ -171,8 +173,8 @@ pub trait Database: Send + Sync {
         None
     }
 
-    /// Writes the dirty blocks of the server's cache (`CHECKPOINT` or similar), so that a step does not include the writes of the
-    /// previous one. No effect if the system has no checkpoint.
+    /// Writes the dirty blocks of the server's cache (`CHECKPOINT` or similar), so that a step does not include the
+    /// writes of the previous one. No effect if the system has no checkpoint.
     fn checkpoint(&self) -> Result<(), Failure> {
         Ok(())
     }

@@ -1,13 +1,13 @@
-//! Values that go into statements and come back.
+//! Values of parameters and columns.
 
-/// One value.
+/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// No value.
+    /// NULL.
     Null,
     /// An integer of any width.
     Int(i64),
-    /// A floating-point number; decimals come back as this or as text.
+    /// A floating-point number; decimals are returned as this or as text.
     Float(f64),
     /// Text.
     Text(String),
@@ -16,7 +16,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The integer, also where it came as text.
+    /// The integer, parsed from text if necessary.
     pub fn int(&self) -> Option<i64> {
         match self {
             Self::Int(value) => Some(*value),
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// The number, also where it came as text.
+    /// The number, parsed from text if necessary.
     pub fn float(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),
@@ -54,5 +54,5 @@ impl From<&str> for Value {
     }
 }
 
-/// Values of one row, in the order of its columns.
+/// Values of a row, in column order.
 pub type Row = Vec<Value>;

@@ -1,6 +1,6 @@
-//! A MariaDB or MySQL server is made, and tried from end to end. Where none is installed, that is skipped.
+//! End-to-end tests on a created MariaDB or MySQL server. Skipped if neither is installed.
 //!
-//! One server serves all checks, one after another; it ends before its test does.
+//! A single server runs all checks in sequence.
 #![allow(clippy::print_stderr, clippy::unwrap_used, reason = "a test that is skipped says why")]
 
 use plimsoll_record::Spent;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use plimsoll_database::{Address, Database, Failure, Flushes, Kind, Made, Make, Session, System, Value, connect};
 use plimsoll_units::{Bytes, Span};
 
-/// How long anything may take on a machine that is busy.
+/// Timeout that suffices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Tries one thing on a database.
+/// A check of a database.
 type Check = fn(&dyn Database);
 
-/// A folder that goes when its test is over.
+/// A folder removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -46,7 +46,7 @@ fn wanted(folder: &Path, flushes: Flushes) -> Make {
     }
 }
 
-/// A server, or `None` with the reason said.
+/// A server, or `None` with the reason printed.
 fn server(wanted: &Make) -> Option<Made> {
     match wanted.make() {
         Ok(made) => Some(made),
@@ -58,7 +58,7 @@ fn server(wanted: &Make) -> Option<Made> {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !holds() {
@@ -67,7 +67,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A session in a database of its own for each check: what one leaves behind is dropped.
+/// A session in an empty database.
 fn fresh(database: &dyn Database) -> Box<dyn Session> {
     database.destroy_contents(None).unwrap();
     assert_eq!(database.contents().unwrap(), Vec::<String>::new());
@@ -81,7 +81,7 @@ fn kind<T>(answer: Result<T, Failure>) -> Kind {
 }
 
 #[test]
-fn a_made_server_is_one() {
+fn created_server_passes_all_checks() {
     let folder = Folder::new("mysql");
     let Some(made) = server(&wanted(&folder.0, Flushes::Honoured)) else { return };
     let database: &dyn Database = &made;
@@ -110,7 +110,7 @@ fn a_made_server_is_one() {
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "nothing is left");
 }
 
-/// The number of the server's process.
+/// PID of the server.
 fn server_of(folder: &Path) -> u32 {
     let data = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path().join("data");
     let option = format!("--datadir={}", data.display());
@@ -241,7 +241,7 @@ fn failures(database: &dyn Database) {
     assert_eq!(kind(session.prepare("SELEKT 1")), Kind::Statement);
     let one = session.prepare("SELECT ?").unwrap();
     assert_eq!(kind(session.execute(one, &[])), Kind::Statement, "a parameter is missing");
-    // A deadlock: each holds a row that the other wants.
+    // A deadlock: each session holds a row that the other wants.
     session.run("INSERT INTO f VALUES (1), (2)").unwrap();
     let mut other = database.session().unwrap();
     for (session, row) in [(&mut session, 1), (&mut other, 2)] {
@@ -266,7 +266,7 @@ fn cancel(database: &dyn Database) {
     let (ask, asked) = channel();
     let running = std::thread::spawn(move || {
         ask.send(session.number().unwrap()).unwrap();
-        // It fails or is cut short, as the version has it; the row that it then gives is not what it sleeps for.
+        // Fails or ends early, depending on the version; an early end returns a row.
         let answer = session.rows("SELECT SLEEP(1000), BENCHMARK(1000000000000, MD5('a'))");
         (answer.map(drop), session.rows("SELECT 1").unwrap())
     });
@@ -337,7 +337,7 @@ fn counters(database: &dyn Database) {
     let mut session = fresh(database);
     let mut observer = database.observer().unwrap();
     let first = observer.counters().unwrap();
-    // Twice the cache, one commit for each batch.
+    // Twice the cache, with a commit per batch.
     session.run("CREATE TABLE c (i INT PRIMARY KEY AUTO_INCREMENT, s VARCHAR(1000))").unwrap();
     let rows = vec!["(REPEAT('x', 1000))"; 500].join(",");
     for _ in 0..64 {
@@ -369,7 +369,7 @@ fn counters(database: &dyn Database) {
     assert!(snapshot["at"].is_string() && snapshot["status"]["Innodb_data_reads"].is_u64(), "{snapshot:?}");
 }
 
-/// The server is found by an address, as one that was not made.
+/// Connects by address, as to an existing server.
 fn addresses(made: &Made) {
     let mut session = made.session().unwrap();
     let socket = session.rows("SELECT @@socket").unwrap()[0][0].text().unwrap().to_owned();
@@ -384,7 +384,7 @@ fn addresses(made: &Made) {
     assert_eq!(found.about().folder, made.about().folder);
     assert!(!found.about().made);
     assert_eq!(kind(found.session().unwrap().run("CREATE TABLE t (i INT)")), Kind::Refused);
-    // A user without rights looks on as far as it may.
+    // An unprivileged user observes what it may see.
     let mut observer = found.observer().unwrap();
     assert!(observer.counters().unwrap().reads.is_some());
     found.checkpoint().unwrap();
@@ -395,7 +395,7 @@ fn addresses(made: &Made) {
 }
 
 #[test]
-fn flushes_are_left_out_where_they_are_ignored() {
+fn ignored_flushes_are_not_issued() {
     let folder = Folder::new("mysql-lax");
     let Some(made) = server(&wanted(&folder.0, Flushes::Ignored)) else { return };
     assert_eq!(made.about().durable, Some(false));
@@ -410,12 +410,12 @@ fn flushes_are_left_out_where_they_are_ignored() {
         session.run(&format!("INSERT INTO t VALUES ({row})")).unwrap();
     }
     let after = flushes(&mut *session);
-    // Some are of its own housekeeping.
+    // Some flushes are background activity.
     assert!(after - before < 250, "{} flushes of 500 commits", after - before);
 }
 
 #[test]
-fn what_cannot_be_made_says_why() {
+fn failed_creation_has_reason() {
     let folder = Folder::new("mysql-wrong");
     let mut make = wanted(&folder.0, Flushes::Ignored);
     make.settings = vec![("no_such_setting".into(), "1".into())];
@@ -429,7 +429,7 @@ fn what_cannot_be_made_says_why() {
 }
 
 #[test]
-fn nobody_there_is_unreachable() {
+fn missing_server_is_unreachable() {
     let at = |address: &str| connect(&address.parse().unwrap()).err().unwrap();
     for address in ["mysql://me:secret@localhost/x?socket=/no/such/socket", "mysql://me:secret@127.0.0.1:1/x"] {
         let failure = at(address);

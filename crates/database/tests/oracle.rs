@@ -1,4 +1,4 @@
-//! Oracle: what can be tried without a server.
+//! Tests of Oracle that need no server.
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
 use plimsoll_database::{Address, Kind, connect};
@@ -10,7 +10,7 @@ fn refused(url: &str) -> plimsoll_database::Failure {
 
 #[cfg(not(feature = "oracle"))]
 #[test]
-fn without_the_driver_it_says_how_to_get_it() {
+fn missing_driver_is_explained() {
     let failure = refused("oracle://me:secret@db.example/orcl");
     assert_eq!(failure.kind, Kind::Unsupported);
     assert!(failure.message.contains("--features oracle") && !failure.message.contains("secret"), "{failure}");
@@ -18,7 +18,7 @@ fn without_the_driver_it_says_how_to_get_it() {
 
 #[cfg(feature = "oracle")]
 #[test]
-fn who_does_not_answer_or_is_no_oracle_is_not_reached() {
+fn silent_or_foreign_server_is_unreachable() {
     use std::io::Write as _;
 
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -30,7 +30,7 @@ fn who_does_not_answer_or_is_no_oracle_is_not_reached() {
     });
     let failure = refused(&url);
     other.join().unwrap();
-    // The listener is gone with its thread.
+    // The listener is closed with its thread.
     for failure in [failure, refused(&url)] {
         assert_eq!(failure.kind, Kind::Unreachable, "{failure}");
         assert!(!failure.message.contains("secret") && !failure.message.contains('\n'), "{failure}");

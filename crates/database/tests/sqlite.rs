@@ -1,5 +1,5 @@
-//! SQLite, in this process: nothing has to be installed.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's failure is a panic, and it says when it is skipped
+//! Tests of SQLite, which needs no installation.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a failed test panics, a skipped test prints its reason
 
 use plimsoll_record::Spent;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use plimsoll_database::{Address, Database, Flushes, Kind, Made, Make, Observer, System, Value, connect};
 use plimsoll_units::{Bytes, Span};
 
-/// A directory that is removed when the test ends.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -50,7 +50,7 @@ fn made(folder: &Folder, settings: &[(&str, &str)]) -> Made {
     plan(&folder.0, settings).make().unwrap()
 }
 
-/// A statement that takes as long as it is let: it counts to a number.
+/// A statement of arbitrary duration: counts to a number.
 fn counting(to: u64) -> String {
     format!("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {to}) SELECT max(n) FROM c")
 }
@@ -73,7 +73,7 @@ fn values_of_every_type_go_in_and_come_back() {
 }
 
 #[test]
-fn several_statements_run_in_turn_and_are_added_up() {
+fn several_statements_run_in_order_and_counts_add_up() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut session = made.session().unwrap();
@@ -92,7 +92,7 @@ fn several_statements_run_in_turn_and_are_added_up() {
 }
 
 #[test]
-fn failures_are_told_apart() {
+fn failures_are_classified() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut session = made.session().unwrap();
@@ -127,7 +127,7 @@ fn failures_are_told_apart() {
 }
 
 #[test]
-fn a_statement_is_cancelled_from_another_thread() {
+fn statement_is_cancelled_from_another_thread() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut session = made.session().unwrap();
@@ -136,7 +136,7 @@ fn a_statement_is_cancelled_from_another_thread() {
     assert_eq!(session.run("SELECT 1").unwrap().rows, 1, "a cancel that came too late does nothing");
     std::thread::scope(|scope| {
         let running = scope.spawn(move || session.run(&counting(u64::MAX / 2)).unwrap_err());
-        // It may not have begun yet: asking once is not enough.
+        // The statement may not have begun: a single request is not enough.
         while !running.is_finished() {
             cancel.cancel();
             std::thread::sleep(Duration::from_millis(5));
@@ -146,7 +146,7 @@ fn a_statement_is_cancelled_from_another_thread() {
 }
 
 #[test]
-fn writers_wait_for_each_other_and_readers_for_nobody() {
+fn writers_wait_and_readers_do_not() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let database = &made;
@@ -179,7 +179,7 @@ fn writers_wait_for_each_other_and_readers_for_nobody() {
 }
 
 #[test]
-fn who_waits_too_long_or_is_cancelled_while_waiting_is_told() {
+fn lock_timeout_and_cancelled_wait_are_reported() {
     let folder = Folder::new();
     let made = made(&folder, &[("busy_timeout", "20")]);
     let mut first = made.session().unwrap();
@@ -216,7 +216,7 @@ fn spent(observer: &mut dyn Observer, activity: Spent) -> Span {
 }
 
 #[test]
-fn the_time_of_sessions_is_accounted_for() {
+fn session_time_is_accounted() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
     let mut observer = made.observer().unwrap();
@@ -255,7 +255,7 @@ fn the_time_of_sessions_is_accounted_for() {
         first.run(&format!("INSERT INTO t VALUES ({i})")).unwrap();
     }
     let committing = spent(&mut *observer, Spent::Committing);
-    // A device without a number of its own has no disk behind it, or hides it.
+    // Major number 0: without a block device, or hidden.
     let major = std::fs::metadata(&folder.0).unwrap().dev() >> 8;
     if major == 0 {
         eprintln!("skipped: flushes of {} may take no time", folder.0.display());
@@ -279,7 +279,7 @@ fn counters_count() {
     let counted = observer.counters().unwrap().since(&before);
     assert_eq!((counted.commits, counted.log_flushes), (Some(100), Some(100)));
     let log = counted.log_bytes.unwrap();
-    // Each commit logs the page of its row and mostly the page above it, each with a head.
+    // Each commit logs the page of its row and mostly the page above it, each with a header.
     assert!((100 * 8216..400 * 8216).contains(&log) && log.is_multiple_of(8216), "{log}");
     assert!(counted.writes.unwrap() >= 100, "{counted:?}");
     assert_eq!(counted.hits, None);
@@ -293,7 +293,7 @@ fn counters_count() {
 }
 
 #[test]
-fn what_is_in_it_is_listed_and_destroyed() {
+fn contents_are_listed_and_dropped() {
     let folder = Folder::new();
     let path = folder.0.join("given.db");
     std::fs::write(&path, "").unwrap();
@@ -319,7 +319,7 @@ fn what_is_in_it_is_listed_and_destroyed() {
 }
 
 #[test]
-fn what_was_made_is_set_as_asked_and_goes_with_it() {
+fn created_file_has_settings_and_is_removed() {
     let folder = Folder::new();
     let first = made(&folder, &[("page_size", "4096"), ("journal_mode", "truncate")]);
     let ignored = Make { flushes: Flushes::Ignored, ..plan(&folder.0, &[]) }.make().unwrap();
@@ -342,13 +342,13 @@ fn what_was_made_is_set_as_asked_and_goes_with_it() {
 }
 
 #[test]
-fn no_space_is_told_and_undone() {
+fn no_space_is_reported_and_rolled_back() {
     let folder = Folder::new();
     fills_up(&made(&folder, &[("max_page_count", "64")]));
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn full_disk_is_reported() {
     if std::env::var_os("PLIMSOLL_ROOT_TESTS").is_none() {
         eprintln!("skipped: mounts a small filesystem: set PLIMSOLL_ROOT_TESTS=1, as root");
         return;

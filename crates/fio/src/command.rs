@@ -1,9 +1,9 @@
-//! The command line in fio's manner, and job files as a part of it, up to jobs.
+//! fio's command line with its job files, resolved to jobs.
 //!
-//! Knows no terminal and no exit: arguments in; jobs, flags and what is worth a word out. Learned by running fio 3.33:
-//! `--name` begins a job, options before the first one are global; jobs of the command line stand before those of files,
-//! wherever the files stand; what the command line says globally holds for the first file alone; the first job of each
-//! later file waits for all before it.
+//! Pure: arguments in; jobs, flags and warnings out. Behaviour observed with fio 3.33: `--name` begins a job; options
+//! before the first `--name` are global; jobs of the command line precede those of files, regardless of position;
+//! global options of the command line apply only to the first file; the first job of each later file waits for all jobs
+//! before it.
 
 mod arguments;
 mod flags;
@@ -18,28 +18,28 @@ use crate::parse::{Given, Reader, Section, Sorted, Surroundings};
 use crate::showcmd::Transcript;
 pub use flags::{Eta, Flags, Format, IdleProfile, Question};
 
-/// Jobs of a command or file, without their copies, and copies of all of them.
+/// Maximum number of jobs of a command or file, and of all their copies.
 const JOBS_MAX: u64 = 4_096;
 
-/// What was asked for.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// Jobs in the order in which fio takes them; copies are not written out.
+    /// Jobs in fio's order, without expanding copies.
     pub jobs: Vec<Job>,
-    /// fio's `global options`: all of them, those of the command line first.
+    /// fio's `global options`, beginning with those of the command line.
     pub globals: Vec<RawOption>,
-    /// What is not of a job.
+    /// Flags, which do not belong to jobs.
     pub flags: Flags,
-    /// What runs and not quite as its words suggest.
+    /// Differences between the text and its execution.
     pub warnings: Vec<Note>,
-    /// `--showcmd`: one line for each job file.
+    /// Output of `--showcmd`: a line per job file.
     pub shown: String,
 }
 
-/// Reads the arguments behind the program's name, and the job files that they name.
+/// Parses the arguments after the program's name, and the job files among them.
 ///
 /// # Errors
-/// All faults, in the order in which they stand.
+/// All faults, in order of position.
 pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<Command, Vec<Fault>> {
     let lenient = arguments.iter().any(|argument| matches!(argument.as_str(), "--lenient" | "-lenient"));
     let mut reader = Reader::new(*around, lenient);
@@ -59,10 +59,10 @@ pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<Comman
     plan.command()
 }
 
-/// Reads one job file alone, as `command` would with its name only.
+/// Parses a single job file, as `command` would with only its path.
 ///
 /// # Errors
-/// All faults, in the order in which they stand.
+/// All faults, in order of position.
 pub fn job_file(path: &str, text: &str, flags: Flags, around: &Surroundings<'_>) -> Result<Command, Vec<Fault>> {
     let reader = Reader::new(*around, flags.lenient);
     let mut plan = Plan { reader, flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
@@ -74,13 +74,13 @@ struct Plan<'a> {
     reader: Reader<'a>,
     flags: Flags,
     drafts: Vec<Draft>,
-    /// Global options of all that was read so far.
+    /// Global options so far.
     globals: Vec<Rc<Given>>,
     shown: String,
 }
 
 impl Plan<'_> {
-    /// Jobs of the command line.
+    /// Adds the jobs of the command line.
     fn own(&mut self, sections: Vec<Section>) {
         let mut base = Base::default();
         for section in sections {
@@ -96,7 +96,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Jobs of a file; `index` is its place among the files.
+    /// Adds the jobs of the file with this index.
     fn file(&mut self, path: &str, text: &str, index: usize) {
         let mut globals = if index == 0 { self.globals.clone() } else { Vec::new() };
         let mut base = base_of(&globals);
@@ -123,7 +123,7 @@ impl Plan<'_> {
         }
         if !found && self.reader.findings.faults.is_empty() {
             let place = Place::Line(path.into(), 1);
-            let remedy = "write [name] and what the job does";
+            let remedy = "write [name] and the options of the job";
             self.reader.findings.fault(&place, FaultKind::Structure, "no job in the file", remedy);
         }
         self.shown.push_str(&transcript.line());
@@ -146,7 +146,7 @@ impl Plan<'_> {
     }
 }
 
-/// What given options say of `kb_base`.
+/// `kb_base` of the given options.
 fn base_of(given: &[Rc<Given>]) -> Base {
     let last = given.iter().rfind(|given| given.spec.name == "kb_base").and_then(|given| given.raw.as_deref());
     if last == Some("1000") { Base::Decimal } else { Base::Binary }
@@ -169,7 +169,7 @@ fn check(jobs: &[Job], flags: &Flags, findings: &mut Findings) {
         }
     }
     if jobs.is_empty() && findings.faults.is_empty() && flags.question.is_none() {
-        let remedy = "name a job file, or write --name=job and what it does";
+        let remedy = "give a job file, or write --name=job and its options";
         findings.fault(&Place::Argument(1), FaultKind::Structure, "no job at all", remedy);
     }
 }

@@ -1,29 +1,29 @@
 //! fio's engines: those with a counterpart, and those without, with the reason.
 
-/// An engine that has a counterpart.
+/// A supported engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// `io_uring`.
     IoUring,
-    /// `libaio`: many in flight; the ring stands for it.
+    /// `libaio`: asynchronous, executed with `io_uring`.
     Libaio,
     /// `posixaio`: likewise.
     Posixaio,
     /// `windowsaio`: likewise.
     Windowsaio,
-    /// `sync`: `lseek` and `read`, one at a time.
+    /// `sync`: `lseek` and `read`, depth 1.
     Sync,
-    /// `psync`: `pread` and `pwrite`, one at a time. The default.
+    /// `psync`: `pread` and `pwrite`, depth 1. The default.
     Psync,
-    /// `vsync`: `readv` and `writev`, one at a time.
+    /// `vsync`: `readv` and `writev`, depth 1.
     Vsync,
-    /// `pvsync`: `preadv` and `pwritev`, one at a time.
+    /// `pvsync`: `preadv` and `pwritev`, depth 1.
     Pvsync,
-    /// `pvsync2`: `preadv2` and `pwritev2`, one at a time.
+    /// `pvsync2`: `preadv2` and `pwritev2`, depth 1.
     Pvsync2,
-    /// `mmap`: copies from and to a mapping, one at a time.
+    /// `mmap`: copies from and to a mapping, depth 1.
     Mmap,
-    /// `null`: everything succeeds at once and nothing is moved.
+    /// `null`: every operation succeeds at once without data transfer.
     Null,
 }
 
@@ -44,14 +44,14 @@ const ENGINES: &[(&str, Engine)] = &[
 ];
 
 const METADATA: &str = "it measures metadata of files, not their data";
-const OBJECTS: &str = "it speaks to a store of its own, not to a file or device";
+const OBJECTS: &str = "it accesses an object store, not a file or device";
 const MEMORY: &str = "it measures memory that is addressed by byte, not storage of blocks";
 const COMMANDS: &str = "it sends commands past the block layer";
 const NETWORK: &str = "it measures a network, not storage";
 const GRAPHICS: &str = "it moves data to the memory of graphics cards";
 
-/// Engines without a counterpart, and why.
-const OUTSIDE: &[(&str, &str)] = &[
+/// Unsupported engines, with the reason.
+const UNSUPPORTED: &[(&str, &str)] = &[
     ("cpuio", "it measures processors, not storage"),
     ("net", NETWORK),
     ("netsplice", NETWORK),
@@ -101,19 +101,19 @@ const OUTSIDE: &[(&str, &str)] = &[
 /// Lookup of an engine.
 pub(crate) enum Found {
     /// A supported engine.
-    Here(Engine),
+    Supported(Engine),
     /// An unsupported engine, with the reason.
-    Outside(&'static str),
+    Unsupported(&'static str),
     /// Unknown to fio.
-    Nowhere,
+    Unknown,
 }
 
 /// Looks up a name; an external engine has a path after a colon.
 pub(crate) fn find(text: &str) -> Found {
     let name = text.split(':').next().unwrap_or(text).trim();
-    let here = ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| Found::Here(*engine));
-    let outside = || OUTSIDE.iter().find(|(known, _)| *known == name).map(|(_, why)| Found::Outside(why));
-    here.or_else(outside).unwrap_or(Found::Nowhere)
+    let supported = ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| Found::Supported(*engine));
+    let unsupported = || UNSUPPORTED.iter().find(|(known, _)| *known == name).map(|(_, why)| Found::Unsupported(why));
+    supported.or_else(unsupported).unwrap_or(Found::Unknown)
 }
 
 /// The supported names.
@@ -127,7 +127,7 @@ impl Engine {
         ENGINES.iter().find(|(_, engine)| *engine == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether it is synchronous: one operation in flight regardless of `iodepth`.
+    /// Whether it is synchronous: queue depth 1 regardless of `iodepth`.
     pub fn is_synchronous(self) -> bool {
         matches!(self, Sync | Psync | Vsync | Pvsync | Pvsync2 | Mmap)
     }
@@ -135,6 +135,6 @@ impl Engine {
 
 /// All names, with the reason for unsupported engines.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
-    let here = ENGINES.iter().map(|(name, _)| (*name, None));
-    here.chain(OUTSIDE.iter().map(|(name, why)| (*name, Some(*why))))
+    let supported = ENGINES.iter().map(|(name, _)| (*name, None));
+    supported.chain(UNSUPPORTED.iter().map(|(name, why)| (*name, Some(*why))))
 }

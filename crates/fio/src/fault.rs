@@ -84,7 +84,7 @@ impl Findings {
 
     pub(crate) fn fault(&mut self, place: &Place, kind: FaultKind, what: impl Into<String>, remedy: impl Into<String>) {
         let fault = Fault { place: place.clone(), kind, what: what.into(), remedy: remedy.into() };
-        // What a global section says is looked at with each job.
+        // Global sections are parsed again with each job.
         if self.faults.len() < Self::MAX && !self.faults.contains(&fault) {
             self.faults.push(fault);
         }

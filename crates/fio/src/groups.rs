@@ -1,25 +1,25 @@
-//! Which jobs run together, and whose figures are one.
+//! Concurrency of jobs, and grouping of their figures.
 //!
-//! Learned by running fio 3.33: a group begins with the first job and with each that has `stonewall` or `new_group`; both
-//! count once for all copies, `stonewall=0` undoes what a global section says, and copies share a group.
+//! Observed with fio 3.33: a group begins with the first job and with each job with `stonewall` or `new_group`. Both
+//! apply once to all copies, `stonewall=0` overrides a global section, and copies share a group.
 
 use crate::fault::{FaultKind, Findings};
 use crate::job::Job;
 
-/// Where a job stands among the others.
+/// Position of a job in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placing {
     /// fio's `groupid`, from 0.
     pub group: u32,
-    /// From 0: jobs of a stage begin together, when those of all stages before have ended.
+    /// Stage, from 0: its jobs start together after all earlier stages have ended.
     pub stage: u32,
-    /// The number of its first copy among all copies of all jobs, from 0.
+    /// Index of its first copy among all copies of all jobs.
     pub first_copy: u64,
-    /// The job that `wait_for` names, by its place in the list.
+    /// Index of the job named by `wait_for`.
     pub waits_for: Option<usize>,
 }
 
-/// The placings of jobs, in their order.
+/// Positions of jobs, in their order.
 pub fn groups(jobs: &[Job]) -> Vec<Placing> {
     let mut placings: Vec<Placing> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
@@ -40,7 +40,7 @@ pub fn groups(jobs: &[Job]) -> Vec<Placing> {
     placings
 }
 
-/// A job can wait only for one that stands before it.
+/// Refuses a job that waits for itself or a later job.
 pub(crate) fn check(jobs: &[Job], findings: &mut Findings) {
     for (index, job) in jobs.iter().enumerate() {
         let Some(name) = &job.life.wait_for else { continue };

@@ -1,26 +1,26 @@
-//! What `--cmdhelp` and `--enghelp` tell: options and engines from their tables, with what becomes of each here.
+//! Output of `--cmdhelp` and `--enghelp`: options and engines with their support.
 
 use crate::engine;
 use crate::number::Bare;
-use crate::options::{self, Fate, Form, Known, Spec};
+use crate::options::{self, Form, Known, Spec, Support};
 
-/// What is known of one option, or a line for each of them; `all` is all of them, too.
+/// Description of an option, or a line per option; `all` lists all, too.
 pub fn option_help(name: Option<&str>) -> String {
     let Some(name) = name.filter(|name| *name != "all") else {
         return options::options()
-            .map(|spec| format!("{:<30}{}\n", spec.name, fate(spec)))
+            .map(|spec| format!("{:<30}{}\n", spec.name, support(spec)))
             .collect::<Vec<_>>()
             .concat();
     };
     match options::known(name) {
-        Known::Here(spec) => one(spec),
-        Known::Elsewhere(owner) => format!("{name} is an option of {owner}; plimsoll has it not\n"),
-        Known::Nowhere(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
-        Known::Nowhere(None) => format!("fio has no option {name}\n"),
+        Known::Supported(spec) => one(spec),
+        Known::Unsupported(owner) => format!("{name} is an option of {owner}, which plimsoll does not support\n"),
+        Known::Unknown(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
+        Known::Unknown(None) => format!("fio has no option {name}\n"),
     }
 }
 
-/// What becomes of one engine, or a line for each of them.
+/// Support of an engine, or a line per engine.
 pub fn engine_help(name: Option<&str>) -> String {
     let line = |(engine, why): (&str, Option<&str>)| match why {
         None => format!("{engine:<16}runs\n"),
@@ -41,15 +41,15 @@ fn one(spec: &Spec) -> String {
     }
     text.push_str(&format!("{:>10}  {}\n", "takes", form(spec.form)));
     let default = if spec.default.is_empty() { "none" } else { spec.default };
-    text.push_str(&format!("{:>10}  {default}\n{:>10}  {}\n", "default", "here", fate(spec)));
+    text.push_str(&format!("{:>10}  {default}\n{:>10}  {}\n", "default", "here", support(spec)));
     text
 }
 
-fn fate(spec: &Spec) -> String {
-    match spec.fate {
-        Fate::Runs => "runs".to_owned(),
-        Fate::Accepted(why) => format!("changes nothing: {why}"),
-        Fate::Refused(why) => format!("is refused: {why}"),
+fn support(spec: &Spec) -> String {
+    match spec.support {
+        Support::Runs => "runs".to_owned(),
+        Support::Accepted(why) => format!("has no effect: {why}"),
+        Support::Refused(why) => format!("is refused: {why}"),
     }
 }
 
@@ -61,7 +61,7 @@ fn form(form: Form) -> String {
     };
     match form {
         Form::Text => "a text".to_owned(),
-        Form::OptionalText => "a text, or nothing".to_owned(),
+        Form::OptionalText => "optional text".to_owned(),
         Form::Flag => "nothing, 0 or 1".to_owned(),
         Form::Bool => "0 or 1".to_owned(),
         Form::Integer(min, max) => format!("a whole number{}, with k, m or g", limits(min, max)),
@@ -77,7 +77,7 @@ fn form(form: Form) -> String {
         Form::Ranges => "up to three ranges as in 4k-64k: reads,writes,trims".to_owned(),
         Form::Split => "sizes with their hundredths as in 4k/60:64k/40".to_owned(),
         Form::Choice(words) => format!("one of {}", words.join(", ")),
-        Form::ChoiceWith(words) => format!("one of {}, and after a colon what it needs", words.join(", ")),
+        Form::ChoiceWith(words) => format!("one of {}, with parameters after a colon", words.join(", ")),
         Form::Floats(min, max) => format!("numbers from {min} to {max} with colons between them"),
         Form::Distribution => {
             "random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or zoned_abs:60/1g:40/9g".to_owned()
@@ -93,12 +93,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_and_engines_are_told() {
+    fn help_describes_options_and_engines() {
         let check = |text: String, expected: &str| assert!(text.contains(expected), "{expected}: {text}");
         check(option_help(Some("blocksize")), "alias  blocksize\n");
         check(option_help(Some("bs")), "takes  up to three whole numbers of at least 1, with k");
         check(option_help(Some("bs")), "default  4096\n      here  runs\n");
-        check(option_help(Some("thread")), "here  changes nothing: jobs are always threads");
+        check(option_help(Some("thread")), "here  has no effect: jobs are always threads");
         check(option_help(Some("uri")), "uri is an option of the engine nbd");
         check(option_help(Some("iodepht")), "did you mean iodepth?");
         check(engine_help(Some("libaio")), "libaio          runs\n");

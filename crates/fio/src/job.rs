@@ -1,12 +1,11 @@
-//! One job with every value resolved: what a load can be made of.
+//! A job with all values resolved.
 //!
-//! What a file or device has to say (its size, whether it exists) is asked where the job runs.
+//! Properties of files and devices (size, existence) are determined when the job runs.
 //!
-//! Learned by running fio 3.33: values of sections add up direction by direction (`bs=8k` and then `bs=,16k` are 8k and
-//! 16k); a `bssplit` counts before a `bsrange`, that before a `bs`, whichever came last; of `rwmixread` and `rwmixwrite`,
-//! and of `direct` and `buffered`, the last one counts; `rate` and
-//! `rate_iops` exclude each other even in different directions; `loops=0` is one loop; the first job of a later file
-//! waits for those of the files before.
+//! Observed with fio 3.33: values of sections merge per direction (`bs=8k` and then `bs=,16k` are 8k and 16k);
+//! `bssplit` takes precedence over `bsrange`, and `bsrange` over `bs`, in any order; the last of `rwmixread` and
+//! `rwmixwrite`, and of `direct` and `buffered`, applies; `rate` and `rate_iops` exclude each other even in different
+//! directions; `loops=0` is a single loop; the first job of a later file waits for the jobs of earlier files.
 
 mod access;
 mod buffers;
@@ -33,69 +32,69 @@ use crate::parse::Given;
 use crate::settings::Settings;
 use crate::value::{Each, Extent};
 
-/// An option as results repeat it: `job options` and `global options`.
+/// An option as repeated in results: `job options` and `global options`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawOption {
-    /// fio's own name of it, whatever alias was written.
+    /// fio's name of it, also for an alias.
     pub name: &'static str,
-    /// What was written behind it; `None` for one that stands alone, which fio shows as an empty text.
+    /// Text of the value; `None` without a value, which fio shows as empty text.
     pub value: Option<String>,
 }
 
 /// A job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its name in results: `name` of its own section, or the section's.
+    /// Name in results: `name` of its section, or the section's name.
     pub name: String,
-    /// Name of its section, of which names of files are made up.
+    /// Name of its section, part of generated file names.
     pub section: String,
-    /// Where it begins.
+    /// Start of the job in the text.
     pub place: Place,
     /// `description`.
     pub description: Option<String>,
-    /// What its own section says, in fio's order.
+    /// Options of its section, in fio's order.
     pub options: Vec<RawOption>,
-    /// What is asked, where and how large.
+    /// Operations, offsets and sizes.
     pub access: Access,
-    /// Files, and how they are opened and kept.
+    /// Files, and how they are opened.
     pub files: Files,
     /// Engine, depth and pace.
     pub flow: Flow,
-    /// Beginning, end, copies and other jobs.
+    /// Start, end, copies and dependencies.
     pub life: Lifetime,
-    /// Bytes that are written.
+    /// Contents of writes.
     pub buffers: Buffers,
     /// `verify`, unless it is `0`.
     pub verification: Option<Verification>,
-    /// Logs that are written.
+    /// Logs to write.
     pub logs: Logs,
-    /// What is shown of it.
+    /// Reporting.
     pub shown: Shown,
-    /// `cpus_allowed`, `cpumask`: processors that it may run on; `None` is all of them.
+    /// `cpus_allowed`, `cpumask`: permitted processors; `None` for all.
     pub processors: Option<Vec<u32>>,
-    /// `cpus_allowed_policy=split`: each copy has one of them.
+    /// `cpus_allowed_policy=split`: each copy is pinned to a single processor.
     pub split_processors: bool,
 }
 
 impl Job {
-    /// True when it changes what it runs on.
+    /// True if it modifies its target.
     pub fn writes(&self) -> bool {
         self.access.direction.writes || self.access.direction.trims
     }
 
-    /// What fio says of a job that has neither a size nor a file that exists.
+    /// fio's message for a job without a size or an existing file.
     pub fn lacks_size(&self) -> String {
         format!("{}: you need to specify size=", self.name)
     }
 }
 
-/// A job whose options are read and not yet made sense of.
+/// A job with parsed, unresolved options.
 pub(crate) struct Draft {
     pub name: String,
     pub globals: Vec<Rc<Given>>,
     pub own: Vec<Rc<Given>>,
     pub place: Place,
-    /// It is the first of a file that is not the first one.
+    /// First job of a file other than the first.
     pub begins_later_file: bool,
 }
 
@@ -103,7 +102,7 @@ pub(crate) fn raw(given: &[Rc<Given>]) -> Vec<RawOption> {
     given.iter().map(|given| RawOption { name: given.spec.name, value: given.raw.clone() }).collect()
 }
 
-/// Makes a job of a draft; `None` after a fault.
+/// Resolves a draft; `None` after a fault.
 pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<Job> {
     let given: Vec<Rc<Given>> = draft.globals.iter().chain(&draft.own).cloned().collect();
     let settings = Settings::new(&given, draft.place.clone());
@@ -134,13 +133,13 @@ pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<Job> {
     (findings.faults.len() == before).then_some(job)
 }
 
-/// `name` of the job's own section: that of a global section names no job.
+/// `name` of the job's section; `name` in a global section has no effect.
 fn own_name(draft: &Draft) -> String {
     let given = draft.own.iter().rfind(|given| given.spec.name == "name");
     given.and_then(|given| given.raw.as_deref()).unwrap_or(&draft.name).trim().to_owned()
 }
 
-/// What only several options together show.
+/// Checks combinations of options.
 fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
     let kind = FaultKind::Combination;
     let Flow { engine, iodepth, rate, rate_iops, .. } = &job.flow;
@@ -152,13 +151,13 @@ fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
         findings.note(settings.place("iodepth"), what);
     }
     if job.life.time_based && job.life.runtime.is_none() {
-        findings.note(settings.place("time_based"), "time_based without a runtime changes nothing; write runtime=60");
+        findings.note(settings.place("time_based"), "time_based has no effect without a runtime; write runtime=60");
     }
     let Access { direction, blocks, .. } = &job.access;
-    // Of a random order, fio writes as much as it trimmed.
+    // In random order fio writes as much as it trimmed.
     if direction.trims && direction.writes && !job.access.is_random() && blocks.trim != blocks.write {
         let what = format!("rw={}: trims and writes of different sizes", job.access.rw);
-        findings.fault(settings.place("rw"), kind, what, "what was trimmed is written: write one bs for both");
+        findings.fault(settings.place("rw"), kind, what, "trimmed blocks are rewritten: write the same bs for both");
     }
     let any = |rate: &Each<Option<u64>>| rate.read.or(rate.write).or(rate.trim).is_some();
     if any(rate) && any(rate_iops) {

@@ -1,6 +1,6 @@
-//! fio's job language and what it prints: jobs in, text out.
+//! fio's job language and output formats: jobs in, text out.
 //!
-//! Runs nothing, opens nothing and reads no clock: files, environment and the facts of a machine come in as arguments.
+//! Pure: files, environment and machine properties are arguments.
 
 mod command;
 mod engine;
@@ -28,6 +28,6 @@ pub use job::{
     ThinkTime, Verification, WindowValue,
 };
 pub use number::{Bare, Base};
-pub use options::{Fate, Form, Known, Spec, known, options};
+pub use options::{Form, Known, Spec, Support, known, options};
 pub use parse::Surroundings;
 pub use value::{Distribution, Each, Extent, Piece, Zone};

@@ -1,6 +1,6 @@
-//! The name that was probably meant: edit distance over a list of names, in small letters.
+//! Suggestions for misspelt names by edit distance, case-insensitive.
 
-/// The nearest of `names` to `word`, if one is near enough to be what was meant: at most a third of its letters differ.
+/// The nearest of `names` to `word` with at most a third of its letters different.
 pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let letters = word.chars().count();
@@ -11,8 +11,7 @@ pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> O
     ranked.filter(|(distance, _)| *distance <= (letters / 3).max(1)).map(|(_, name)| name)
 }
 
-/// Insertions, deletions and replacements that make one of the other, and swaps of neighbours (optimal string
-/// alignment).
+/// Number of insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -36,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_is_found() {
+    fn nearest_name_is_found() {
         let names = ["iodepth", "direct", "bs", "size", "offset"];
         let check = |word, expected| assert_eq!(nearest(word, names.into_iter()), expected, "{word}");
         check("iodepht", Some("iodepth"));

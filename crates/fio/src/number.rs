@@ -1,15 +1,15 @@
-//! Numbers as fio writes them: whole, with units, hexadecimal, or worked out in parentheses.
+//! Numbers in fio's notation: integers with units, hexadecimal, or expressions in parentheses.
 //!
-//! Learned by running fio 3.33. It stops at the first letter that it does not understand and keeps what it has: `1.5k` is
-//! 1, `10min` is 10 us and `4 k` is 4. Such a value is refused here, with what fio would make of it. Arithmetic is from
-//! fio's documentation, since distributions build fio without it.
+//! Observed with fio 3.33: it stops at the first unknown letter and keeps the number so far: `1.5k` is 1, `10min` is 10
+//! us and `4 k` is 4. Such values are refused here, with fio's interpretation in the message. Arithmetic follows fio's
+//! documentation, since distributions build fio without it.
 
 mod arithmetic;
 
 use plimsoll_units::Span;
 
-/// What `kb_base` says: whether `k` is 1,024 or 1,000. The other one is written `KiB`, in both cases: at 1,024 a
-/// `KiB` is 1,000 bytes. The standard has it the other way round, and so have job files that rely on it.
+/// `kb_base`: whether `k` is 1,024 or 1,000. `KiB` has the other value: with 1,024, a `KiB` is 1,000 bytes. This is the
+/// inverse of the IEC standard, but job files rely on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Base {
     /// `kb_base=1024`, the default: `k`, `kb` and `ki` are 1,024 and `KiB` is 1,000.
@@ -25,23 +25,23 @@ impl Base {
     }
 }
 
-/// Why a text is no number: what fio would read, if it reads anything, and the words for it.
+/// Reason why a text is not a number, with fio's interpretation if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable(pub String);
 
-/// What the units of a number are.
+/// Units of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// `k`, `m`, `g`, `t`, `p`: bytes, and counts too.
+    /// `k`, `m`, `g`, `t`, `p`: bytes, and counts, too.
     Counts(Base),
-    /// Time in microseconds; a number without a unit is so many of them.
+    /// Time in microseconds; the factor of numbers without a unit.
     Time(i128),
 }
 
 const MICROS_PER_SECOND: i128 = 1_000_000;
 
 impl Scale {
-    /// The value of a unit, in one or in microseconds.
+    /// Factor of a unit: to 1, or to microseconds.
     fn unit(self, unit: &str) -> Option<i128> {
         let lower = unit.to_ascii_lowercase();
         match self {
@@ -59,7 +59,7 @@ impl Scale {
         }
     }
 
-    /// What fio makes of a unit that is none: its beginning, or the smallest one.
+    /// fio's interpretation of an invalid unit: its first letter, or the smallest unit.
     fn unit_cut(self, unit: &str) -> i128 {
         let first = unit.chars().next().map(|letter| letter.to_string()).unwrap_or_default();
         match self {
@@ -89,7 +89,7 @@ fn counts(base: Base, unit: &str) -> Option<i128> {
     }
 }
 
-/// True when a text means thousands where it says 1,024: `4KiB` at `kb_base=1024`.
+/// True for a text with `KiB` in the sense of 1,000: `4KiB` with `kb_base=1024`.
 pub(crate) fn is_inverted(text: &str, base: Base) -> bool {
     base == Base::Binary && text.to_ascii_lowercase().split(|c: char| !c.is_ascii_alphabetic()).any(is_binary_unit)
 }
@@ -98,7 +98,7 @@ fn is_binary_unit(unit: &str) -> bool {
     matches!(unit, "kib" | "mib" | "gib" | "tib" | "pib")
 }
 
-/// Reads a whole number: counts or microseconds.
+/// Parses an integer: a count, or microseconds.
 pub(crate) fn whole(text: &str, scale: Scale) -> Result<i128, Unreadable> {
     let shown = text.trim_end();
     let text = shown.trim_start();
@@ -107,21 +107,21 @@ pub(crate) fn whole(text: &str, scale: Scale) -> Result<i128, Unreadable> {
     }
     let (number, unit) = digits(text).ok_or_else(|| Unreadable(format!("no number; {}", scale.forms())))?;
     if text.len() != shown.len() && !unit.is_empty() {
-        // fio looks for the unit from the first letter on, and finds the blank.
+        // fio parses the unit at the first non-digit, which is the blank.
         let read = number.saturating_mul(scale.unit_cut(""));
         return Err(Unreadable(format!("read by fio as {read}, for the blank before it; remove the blank")));
     }
-    // fio takes no unit behind hexadecimal digits.
+    // fio accepts no unit after hexadecimal digits.
     let is_hexadecimal = text.trim_start_matches(['-', '+']).get(..2).is_some_and(|x| x.eq_ignore_ascii_case("0x"));
     if let Some(size) = scale.unit(unit).filter(|_| !is_hexadecimal || unit.is_empty()) {
         return number.checked_mul(size).ok_or_else(|| Unreadable("too large; write a smaller number".to_owned()));
     }
     let read = number.saturating_mul(scale.unit_cut(if is_hexadecimal { "" } else { unit }));
     let of = if matches!(scale, Scale::Time(_)) { " us" } else { "" };
-    Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is no unit there; {}", scale.forms())))
+    Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is not a unit there; {}", scale.forms())))
 }
 
-/// The number that a text begins with, and what follows it.
+/// Splits a leading number from the rest.
 fn digits(text: &str) -> Option<(i128, &str)> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -130,12 +130,12 @@ fn digits(text: &str) -> Option<(i128, &str)> {
     let hexadecimal = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"));
     let (body, radix) = hexadecimal.map_or((rest, 10), |body| (body, 16));
     let end = body.find(|c: char| !c.is_digit(radix)).unwrap_or(body.len());
-    // 38 digits fit; what is longer is no size of anything.
+    // 31 digits fit in an `i128` in either radix.
     let number = i128::from_str_radix(body.get(..end.min(31))?, radix).ok().filter(|_| end <= 31)?;
     Some((sign * number, &body[end..]))
 }
 
-/// A time; `bare` is the unit of a number that has none.
+/// Parses a time; `bare` is the unit of a number without a unit.
 pub(crate) fn span(text: &str, bare: Bare) -> Result<Span, Unreadable> {
     let bare = match bare {
         Bare::Seconds => MICROS_PER_SECOND,
@@ -150,10 +150,10 @@ pub(crate) fn span(text: &str, bare: Bare) -> Result<Span, Unreadable> {
     }
 }
 
-/// The unit of a time that is written without one.
+/// Unit of a time without a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bare {
-    /// Seconds: `runtime` and most others.
+    /// Seconds: `runtime` and most other options.
     Seconds,
     /// Microseconds: `thinktime`, `latency_target`, `max_latency`.
     Micros,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_as_fio_reads_them() {
+    fn sizes_are_parsed_like_fio() {
         for (text, value) in [
             ("4k", 4_096),
             ("4K", 4_096),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fio_would_cut_short_is_refused() {
+    fn truncated_numbers_are_refused() {
         for (text, words) in [
             ("1.5k", "fio as 1,"),
             ("1e3", "fio as 1,"),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_base_is_the_other_way_round() {
+    fn decimal_base_swaps_units() {
         let read = |text| whole(text, Scale::Counts(Base::Decimal));
         assert_eq!(
             (read("4k"), read("4ki"), read("4KiB"), read("1gb")),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_fio_reads_them() {
+    fn times_are_parsed_like_fio() {
         let seconds = |text| span(text, Bare::Seconds).map(Span::as_nanos).map_err(|Unreadable(words)| words);
         for (text, ms) in [("10", 10_000), ("10s", 10_000), ("10m", 600_000), ("1H", 3_600_000), ("10msec", 10)] {
             assert_eq!(seconds(text), Ok(ms * 1_000_000), "{text}");

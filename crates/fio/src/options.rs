@@ -1,15 +1,15 @@
 //! The options of a job: names, values, defaults and support in plimsoll.
 //!
-//! Names, aliases, ranges and defaults are those that fio 3.33 tells of itself (`--cmdhelp`, and what it lists when an
-//! abbreviation is ambiguous); names that are newer come from its documentation.
+//! Names, aliases, ranges and defaults are from fio 3.33 (`--cmdhelp`, and its list of candidates for an ambiguous
+//! abbreviation); newer names are from its documentation.
 
-mod elsewhere;
 mod files;
 mod host;
 mod life;
 mod logs;
 mod offsets;
 mod pace;
+mod unsupported;
 mod verification;
 
 use crate::near;
@@ -62,7 +62,7 @@ pub enum Form {
 
 /// Support of an option in plimsoll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Support {
     /// Implemented.
     Runs,
     /// Accepted without an effect, with the reason.
@@ -83,16 +83,16 @@ pub struct Spec {
     /// fio's default in its notation; empty for none.
     pub default: &'static str,
     /// Its support in plimsoll.
-    pub fate: Fate,
+    pub support: Support,
 }
 
 impl Spec {
-    const fn new(name: &'static str, form: Form, default: &'static str, fate: Fate) -> Self {
-        Self { name, aliases: &[], form, default, fate }
+    const fn new(name: &'static str, form: Form, default: &'static str, support: Support) -> Self {
+        Self { name, aliases: &[], form, default, support }
     }
 
     const fn runs(name: &'static str, form: Form, default: &'static str) -> Self {
-        Self::new(name, form, default, Fate::Runs)
+        Self::new(name, form, default, Support::Runs)
     }
 
     const fn also(self, aliases: &'static [&'static str]) -> Self {
@@ -118,11 +118,11 @@ impl Spec {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Known {
     /// An option of the tables.
-    Here(&'static Spec),
+    Supported(&'static Spec),
     /// An option of fio or of one of its engines that plimsoll does not have, with its origin.
-    Elsewhere(&'static str),
+    Unsupported(&'static str),
     /// Unknown, with the nearest known name.
-    Nowhere(Option<&'static str>),
+    Unknown(Option<&'static str>),
 }
 
 const TABLES: [&[Spec]; 7] = [
@@ -147,10 +147,10 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Looks up a name.
 pub fn known(name: &str) -> Known {
-    let here = options().find(|spec| spec.name == name || spec.aliases.contains(&name));
-    let elsewhere = || elsewhere::belongs_to(name).map(Known::Elsewhere);
-    let nowhere = || Known::Nowhere(near::nearest(name, names().chain(elsewhere::names())));
-    here.map(Known::Here).or_else(elsewhere).unwrap_or_else(nowhere)
+    let supported = options().find(|spec| spec.name == name || spec.aliases.contains(&name));
+    let unsupported = || unsupported::belongs_to(name).map(Known::Unsupported);
+    let unknown = || Known::Unknown(near::nearest(name, names().chain(unsupported::names())));
+    supported.map(Known::Supported).or_else(unsupported).unwrap_or_else(unknown)
 }
 
 #[cfg(test)]
@@ -164,26 +164,26 @@ mod tests {
     #[test]
     fn names_are_unique() {
         let mut seen = BTreeSet::new();
-        for name in names().chain(elsewhere::names()) {
+        for name in names().chain(unsupported::names()) {
             assert!(seen.insert(name), "{name} stands twice");
         }
         assert!(seen.len() >= 386, "{}", seen.len());
     }
 
     #[test]
-    fn defaults_are_values() {
+    fn defaults_are_valid_values() {
         for spec in options().filter(|spec| !spec.default.is_empty()) {
             assert!(value::read(spec.form, Some(spec.default), Base::Binary).is_ok(), "{spec:?}");
         }
     }
 
     #[test]
-    fn names_are_known() {
+    fn all_names_are_found() {
         let check = |name, expected: &str| {
             let found = match known(name) {
-                Known::Here(spec) => spec.name.to_owned(),
-                Known::Elsewhere(owner) => format!("elsewhere: {owner}"),
-                Known::Nowhere(near) => format!("nowhere: {}", near.unwrap_or("-")),
+                Known::Supported(spec) => spec.name.to_owned(),
+                Known::Unsupported(owner) => format!("unsupported: {owner}"),
+                Known::Unknown(near) => format!("unknown: {}", near.unwrap_or("-")),
             };
             assert!(found.starts_with(expected), "{name}: {found}");
         };
@@ -191,9 +191,9 @@ mod tests {
         check("blocksize", "bs");
         check("timeout", "runtime");
         check("ss_dur", "steadystate_duration");
-        check("hostname", "elsewhere: the engines net");
-        check("iodepht", "nowhere: iodepth");
-        check("BS", "nowhere: bs");
-        check("graphtype", "nowhere: -");
+        check("hostname", "unsupported: the engines net");
+        check("iodepht", "unknown: iodepth");
+        check("BS", "unknown: bs");
+        check("graphtype", "unknown: -");
     }
 }

@@ -1,9 +1,9 @@
-//! Job files: sections, lines, included files and variables, up to options whose values were read.
+//! Job files: sections, lines, includes and variables, parsed to options with values.
 //!
-//! Learned by running fio 3.33: a comment begins at `;` or `#` wherever they stand, also in quotes; names are written in
-//! small letters; a section whose name begins with `global` gives options to all that follow it; an included file is found
-//! from the directory of the one that names it and may hold options only; a few options are read before the others of their
-//! section and file names after them.
+//! Observed with fio 3.33: a comment begins at any `;` or `#`, even in quotes; names are in lower case; a section whose
+//! name begins with `global` applies to all following sections; an include is relative to the directory of the
+//! including file and may contain only options; a few options are processed before the others of their section, and
+//! file names after them.
 
 mod expand;
 mod lines;
@@ -13,16 +13,16 @@ use std::sync::Arc;
 
 use crate::fault::{FaultKind, Findings, Place};
 use crate::number::{Base, Unreadable};
-use crate::options::{self, Fate, Form, Known, Spec};
+use crate::options::{self, Form, Known, Spec, Support};
 use crate::value::{self, Value};
 use lines::Line;
 
-/// What a job file may ask of its surroundings.
+/// Inputs of a job file from its environment.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The text of a file, or why there is none. `-` is standard input.
+    /// Reads a file; the error is the reason. `-` is standard input.
     pub read: &'a dyn Fn(&str) -> Result<String, String>,
-    /// The value of a variable of the environment.
+    /// Looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// `$pagesize`, in bytes.
     pub page_bytes: u64,
@@ -30,29 +30,29 @@ pub struct Surroundings<'a> {
     pub memory_mib: u64,
     /// `$ncpus`.
     pub processors: u32,
-    /// Processors that are there, whoever may use them: their numbers end below it.
+    /// Number of present processors, permitted or not.
     pub processors_present: u32,
 }
 
-/// Limits: of one text, of all lines together, of files within files.
+/// Limits of the length of a text, of the lines of all texts, and of nested includes.
 const TEXT_MAX: usize = 4 << 20;
 const LINES_MAX: usize = 100_000;
 const INCLUDES_MAX: usize = 16;
 
-/// An option as it was given.
+/// An option with its parsed value.
 #[derive(Debug)]
 pub(crate) struct Given {
-    /// Which.
+    /// Table entry of the option.
     pub spec: &'static Spec,
-    /// What was written behind it, after variables were put in.
+    /// Text of the value, after the expansion of variables.
     pub raw: Option<String>,
-    /// What that says.
+    /// Parsed value.
     pub value: Value,
-    /// Where.
+    /// Position in the text.
     pub place: Place,
 }
 
-/// An option whose value was not read yet.
+/// An option before parsing of its value.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub name: String,
@@ -60,19 +60,19 @@ pub(crate) struct Written {
     pub place: Place,
 }
 
-/// A part of a job file, or of a command line.
+/// A section of a job file or command line.
 #[derive(Debug)]
 pub(crate) struct Section {
-    /// What stands in brackets; `None` for `global`.
+    /// Name in brackets; `None` for `global`.
     pub name: Option<String>,
     pub written: Vec<Written>,
     pub place: Place,
 }
 
-/// Reads texts; what it finds is collected.
+/// A parser, which collects its findings.
 pub(crate) struct Reader<'a> {
     pub around: Surroundings<'a>,
-    /// What plimsoll does not do is left out with a note instead of refused.
+    /// Skips unsupported options with a note instead of a fault.
     pub lenient: bool,
     pub findings: Findings,
     lines: usize,
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         Self { around, lenient, findings: Findings::default(), lines: 0 }
     }
 
-    /// The sections of a file's text, in their order.
+    /// Sections of a file, in order.
     pub(crate) fn file(&mut self, path: &str, text: &str) -> Vec<Section> {
         let mut sections = Vec::new();
         self.text(path, text, &mut sections, &mut vec![path.to_owned()]);
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         match line {
             Line::Empty => {}
             Line::Section(_) if open.len() > 1 => {
-                let what = "an included file with a section of its own";
+                let what = "an included file with a section";
                 self.findings.fault(&place, FaultKind::Include, what, "leave only options in it");
             }
             Line::Section(name) => {
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
             }
             Err(why) => {
                 let what = format!("{path} cannot be included: {why}");
-                self.findings.fault(place, include, what, "correct the name, which is looked for beside this file");
+                self.findings.fault(place, include, what, "correct the name, which is relative to this file");
             }
         }
     }
@@ -177,8 +177,7 @@ impl<'a> Reader<'a> {
         expanded
     }
 
-    /// Reads the values of a section, in the order in which fio takes them; `base` is what sections before it say of
-    /// `kb_base`, and becomes what this one says.
+    /// Parses the values of a section in fio's order; `base` is `kb_base` of earlier sections, and is updated.
     pub(crate) fn given(&mut self, written: Vec<Written>, sorted: Sorted, base: &mut Base) -> Vec<Rc<Given>> {
         let mut known: Vec<(&'static Spec, Written)> = Vec::new();
         for written in written {
@@ -204,12 +203,12 @@ impl<'a> Reader<'a> {
     fn spec(&mut self, written: &Written) -> Option<&'static Spec> {
         let Written { name, place, .. } = written;
         match options::known(name) {
-            Known::Here(spec) => return Some(spec),
-            Known::Elsewhere(owner) => {
+            Known::Supported(spec) => return Some(spec),
+            Known::Unsupported(owner) => {
                 let what = format!("{name} is an option of {owner}");
                 self.unsupported(place, FaultKind::Unsupported, what, "remove it, or leave it out with --lenient");
             }
-            Known::Nowhere(near) => {
+            Known::Unknown(near) => {
                 let meant = near.map_or("remove it".to_owned(), |near| format!("did you mean {near}?"));
                 self.unsupported(place, FaultKind::Unknown, format!("fio has no option {name}"), &meant);
             }
@@ -253,19 +252,19 @@ impl<'a> Reader<'a> {
             Ok(default) => default == value,
             Err(_) => value == Value::Flag(false),
         };
-        match spec.fate {
-            Fate::Accepted(why) if !is_default() => {
-                self.findings.note(&place, format!("{shown} changes nothing: {why}"));
+        match spec.support {
+            Support::Accepted(why) if !is_default() => {
+                self.findings.note(&place, format!("{shown} has no effect: {why}"));
             }
-            Fate::Refused(why) if !is_default() => {
+            Support::Refused(why) if !is_default() => {
                 self.unsupported(&place, FaultKind::Unsupported, format!("{shown} is not supported"), why);
             }
-            Fate::Runs | Fate::Accepted(_) | Fate::Refused(_) => {}
+            Support::Runs | Support::Accepted(_) | Support::Refused(_) => {}
         }
         Some(Given { spec, raw, value, place })
     }
 
-    /// A trap that fio lays: `KiB` are thousands at its default of `kb_base`.
+    /// Notes a surprise of fio: `KiB` is 1,000 bytes with its default `kb_base`.
     fn note_inversion(&mut self, spec: &Spec, raw: Option<&str>, base: Base, place: &Place) {
         let is_size = matches!(
             spec.form,
@@ -282,11 +281,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether options are moved before or behind others of their section, as those of files are.
+/// Whether a section's options are reordered by priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sorted {
-    /// Of a file.
+    /// Job files.
     Yes,
-    /// Of a command line.
+    /// Command lines.
     No,
 }

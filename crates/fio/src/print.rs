@@ -1,9 +1,8 @@
-//! What fio prints, made of plain figures: normal text, JSON, terse lines and logs.
+//! fio's output formats: normal text, JSON, terse lines and logs.
 //!
-//! The layouts are those of fio 3.42, learned by running it. Three figures are printed as they are, where fio 3.42 prints
-//! something else: the bandwidth of `unified_rw_reporting=both` has its unit, the decimal bandwidth of a steady state is
-//! decimal, and `kb_base=1000` converts the samples of bandwidth that it labels `kB/s`. A share of nothing is zero, where
-//! fio prints `-nan`.
+//! Layouts of fio 3.42, observed from its output. Three defects of fio 3.42 are not reproduced: here the bandwidth
+//! of `unified_rw_reporting=both` has its unit, the decimal bandwidth of a steady state is decimal, and `kb_base=1000`
+//! converts bandwidth samples labelled `kB/s`. Percentages of zero are zero; fio prints `-nan`.
 
 mod accumulate;
 mod buckets;
@@ -34,28 +33,28 @@ pub use result::{
 };
 pub use terse::{TerseVersion, terse};
 
-/// The version of fio whose layouts these are.
+/// fio version of the layouts.
 pub const LAYOUT: &str = "fio-3.42";
 
-/// What is said in the place of fio's version: `fio-3.42-plimsoll-0.1.0` for plimsoll's version `0.1.0`.
+/// Replacement of fio's version: `fio-3.42-plimsoll-0.1.0` for plimsoll `0.1.0`.
 ///
-/// Readers look for `fio-` and take the number behind it; fio itself puts a suffix behind a hyphen between releases.
+/// Parsers match `fio-` and the number after it; fio itself appends a suffix after a hyphen between releases.
 pub fn version(plimsoll: &str) -> String {
     format!("{LAYOUT}-plimsoll-{plimsoll}")
 }
 
-/// A way to print a report.
+/// Output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// For people.
+    /// Human-readable.
     Normal,
     /// JSON, with or without all bins.
     Json(Detail),
-    /// One line for each job.
+    /// A line per job.
     Terse(TerseVersion),
 }
 
-/// A report in one or several forms, in fio's order whatever the order asked for: terse lines, JSON, normal text.
+/// A report in several formats, in fio's order: terse lines, JSON, normal text.
 pub fn text(report: &Report, forms: &[Form]) -> String {
     let mut text = String::new();
     for form in forms {

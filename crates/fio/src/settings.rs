@@ -1,4 +1,4 @@
-//! The values that hold for one job: defaults, then what global sections say, then what its own says.
+//! Effective values of a job: defaults, overridden by global sections and by its section.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,14 +7,14 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::fault::Place;
 use crate::number::Base;
-use crate::options::{self, Fate};
+use crate::options::{self, Support};
 use crate::parse::Given;
 use crate::value::{self, Each, Value};
 
-/// A value and how it came about.
+/// A value and its origin.
 struct Entry {
     value: Value,
-    /// The number of the last option that said so, from 1; 0 is a default.
+    /// Index of the last option that set it, from 1; 0 for a default.
     order: usize,
     place: Option<Place>,
 }
@@ -22,11 +22,11 @@ struct Entry {
 /// All values of a job.
 pub(crate) struct Settings {
     entries: BTreeMap<&'static str, Entry>,
-    /// Where the job begins: the place of what nobody wrote.
+    /// Start of the job: the place of defaults.
     place: Place,
 }
 
-/// Reads one variant of a value; an option that was not given and has no default has none.
+/// Getters per variant of a value; `None` for an option without value and default.
 macro_rules! getters {
     ($($(#[$doc:meta])* $name:ident: $variant:ident -> $type:ty;)*) => {$(
         $(#[$doc])*
@@ -39,7 +39,7 @@ macro_rules! getters {
     )*};
 }
 
-/// A getter that does not fit an option's form is an error of the job's code, and a job of defaults shows it.
+/// A getter that does not match the option's form is a defect of this crate, found by any job of defaults.
 fn unreachable_form<T>(name: &str, value: &Value) -> Option<T> {
     debug_assert!(false, "{name} holds {value:?}");
     None
@@ -59,7 +59,7 @@ impl Settings {
                 None => given.value.clone(),
             };
             let entry = Entry { value, order: index + 1, place: Some(given.place.clone()) };
-            if !matches!(given.spec.fate, Fate::Refused(_)) {
+            if !matches!(given.spec.support, Support::Refused(_)) {
                 entries.insert(given.spec.name, entry);
             }
         }
@@ -67,21 +67,21 @@ impl Settings {
     }
 
     fn value(&self, name: &str) -> Option<&Value> {
-        debug_assert!(matches!(options::known(name), options::Known::Here(_)), "no option {name}");
+        debug_assert!(matches!(options::known(name), options::Known::Supported(_)), "no option {name}");
         self.entries.get(name).map(|entry| &entry.value)
     }
 
-    /// How late an option was given: that of two which exclude each other counts which came later.
+    /// Order in which an option was given: of two exclusive options the later applies.
     pub(crate) fn order(&self, name: &str) -> usize {
         self.entries.get(name).map_or(0, |entry| entry.order)
     }
 
-    /// Where an option was given, or where the job begins.
+    /// Place of an option, or the start of the job.
     pub(crate) fn place(&self, name: &str) -> &Place {
         self.entries.get(name).and_then(|entry| entry.place.as_ref()).unwrap_or(&self.place)
     }
 
-    /// True when a switch is on.
+    /// True if a switch is on.
     pub(crate) fn flag(&self, name: &str) -> bool {
         match self.value(name) {
             Some(Value::Flag(on)) => *on,
@@ -101,12 +101,12 @@ impl Settings {
         processors: Processors -> Vec<u32>;
     }
 
-    /// A whole number that its form keeps at zero or above; zero when there is none.
+    /// A non-negative integer; zero without a value.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.integer(name).map_or(0, |value| value.max(0) as u64)
     }
 
-    /// Likewise, and `None` when it is zero or not given.
+    /// A positive integer; `None` if zero or not given.
     pub(crate) fn above_zero(&self, name: &str) -> Option<u64> {
         Some(self.count(name)).filter(|count| *count > 0)
     }
@@ -150,7 +150,7 @@ impl Settings {
         }
     }
 
-    /// The word that was chosen, and what stands behind its colon.
+    /// The chosen keyword, and the text after its colon.
     pub(crate) fn choice(&self, name: &str) -> Option<(&'static str, Option<String>)> {
         match self.value(name)? {
             Value::Choice(word, after) => Some((word, after.clone())),
@@ -158,7 +158,7 @@ impl Settings {
         }
     }
 
-    /// The word alone; empty when there is none.
+    /// The keyword without parameter; empty without a value.
     pub(crate) fn word(&self, name: &str) -> &'static str {
         self.choice(name).map_or("", |(word, _)| word)
     }

@@ -1,19 +1,18 @@
-//! Job files as the command line that says the same: `--showcmd`.
+//! Job files as equivalent command lines: `--showcmd`.
 //!
-//! Learned by running fio 3.33: names are fio's own, whatever alias was written; a description stands in quotes, other
-//! values do not, blanks or not; each global section repeats all options of those before it. Jobs of the command line
-//! itself are not shown.
+//! Observed with fio 3.33: aliases are replaced by fio's names; a description is quoted, other values are not, even
+//! with blanks; each global section repeats all options of earlier ones. Jobs of the command line itself are not shown.
 
 use std::rc::Rc;
 
 use crate::parse::Given;
 
-/// What is collected while files are read.
+/// Command line of a file in progress.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transcript(String);
 
 impl Transcript {
-    /// A global section: what all of them say up to here.
+    /// Adds a global section, with all options so far.
     pub(crate) fn global(&mut self, globals: &[Rc<Given>]) {
         self.options(globals);
     }
@@ -34,7 +33,7 @@ impl Transcript {
         }
     }
 
-    /// One line; empty for a file of which nothing is taken.
+    /// The line; empty for a file without selected sections.
     pub(crate) fn line(&self) -> String {
         if self.0.is_empty() { "\n".to_owned() } else { format!("fio {}\n", self.0) }
     }

@@ -1,6 +1,6 @@
-//! What is written behind an option, read as its form says.
+//! Values of options, parsed by form.
 //!
-//! Knows forms and not options: what several options mean together is the job's affair.
+//! Independent of options: the interaction of several options belongs to the job.
 
 mod bytes;
 mod distribution;
@@ -20,14 +20,14 @@ use crate::options::Form;
 /// A size that may depend on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// So many bytes.
+    /// Bytes.
     Bytes(Bytes),
-    /// So many hundredths of the file or device, 0 to 100.
+    /// Percentage of the file or device, 0 to 100.
     Percent(u8),
 }
 
 impl Extent {
-    /// The size in bytes, where the whole has `whole`.
+    /// Size in bytes of a whole of `whole` bytes.
     pub fn of(self, whole: Bytes) -> Bytes {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -36,7 +36,7 @@ impl Extent {
     }
 }
 
-/// A value that was read.
+/// A parsed value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
@@ -58,12 +58,12 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The processors of a value that names some.
+    /// Processors of a processor list.
     pub(crate) fn processors(&self) -> &[u32] {
         if let Self::Processors(processors) = self { processors } else { &[] }
     }
 
-    /// This value after an earlier one of the same option: of values by direction, what this one leaves out stays.
+    /// Overrides an earlier value of the same option: directions missing in this value keep the earlier.
     pub(crate) fn over(self, earlier: &Self) -> Self {
         match (self, earlier) {
             (Self::Integers(new), Self::Integers(old)) => Self::Integers(new.over(old)),
@@ -81,7 +81,7 @@ fn wrong<T>(words: impl Into<String>) -> Result<T, Unreadable> {
     Err(Unreadable(words.into()))
 }
 
-/// Reads what stands behind an option; `None` when nothing does, not even `=`.
+/// Parses the text of a value; `None` without `=`.
 pub(crate) fn read(form: Form, text: Option<&str>, base: Base) -> Read {
     let Some(text) = text else {
         return match form {
@@ -123,7 +123,7 @@ pub(crate) fn read(form: Form, text: Option<&str>, base: Base) -> Read {
     }
 }
 
-/// A spread that stands by itself, as that of files.
+/// A distribution outside of options, such as that of files.
 pub(crate) fn distribution(text: &str) -> Result<Distribution, String> {
     distribution::read(text, Base::Binary).map_err(|Unreadable(words)| words)
 }
@@ -145,7 +145,7 @@ fn bounded(text: &str, scale: Scale, min: i64, max: i64) -> Result<i64, Unreadab
     }
 }
 
-/// A size of at least zero.
+/// A non-negative size.
 fn size(text: &str, base: Base) -> Result<Bytes, Unreadable> {
     bounded(text, Scale::Counts(base), 0, i64::MAX).map(|bytes| Bytes::new(bytes as u64))
 }
@@ -160,7 +160,7 @@ fn time_range(text: &str) -> Read {
 
 fn extent(text: &str, base: Base) -> Result<Extent, Unreadable> {
     if let Some(percent) = text.trim().strip_suffix('%') {
-        // fio takes several: `%%` in files that another program fills in.
+        // fio accepts several: `%%` in templates of other programs.
         return match percent.trim_end_matches('%').parse::<u8>() {
             Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
             _ => wrong("no share; write a whole number from 0 to 100 and %"),
@@ -220,7 +220,7 @@ fn processors(text: &str) -> Result<Vec<u32>, Unreadable> {
         let (low, high) = part.split_once('-').unwrap_or((part, part));
         match (low.parse::<u32>(), high.parse::<u32>()) {
             (Ok(low), Ok(high)) if low <= high && high < MAX => numbers.extend(low..=high),
-            _ => return wrong(format!("{part:?} is no processor; write numbers and ranges, such as 0,5,8-15")),
+            _ => return wrong(format!("{part:?} is not a processor; write numbers and ranges, such as 0,5,8-15")),
         }
     }
     numbers.sort_unstable();

@@ -1,4 +1,4 @@
-//! What is printed, beside what fio prints of the same figures, and read by what reads fio.
+//! Output formats, compared with fio's output of the same figures, and read back by parsers.
 #![cfg(test)]
 
 #[path = "print/beside_fio.rs"]

@@ -1,153 +1,153 @@
-//! What the control API carries, as JSON: requests and answers.
+//! Request and response types of the control API, serialised as JSON.
 //!
-//! Sizes are integers of bytes (`_bytes`), spans integers of nanoseconds (`_ns`), moments RFC 3339 in UTC. What is not
-//! known is absent. Requests refuse fields that they do not know.
+//! Sizes are integers in bytes (`_bytes`), spans integers in nanoseconds (`_ns`), moments RFC 3339 in UTC. Unknown
+//! values are absent. Requests with unknown fields are refused.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::fsck::DamagedBlock;
 
-/// `POST /v1/volumes`: a new volume.
+/// `POST /v1/volumes`: creates a volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Create {
-    /// 1 to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit; the export's name for NBD clients.
+    /// 1 to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit. Also the NBD export name.
     pub name: String,
-    /// A configuration of the catalogue, or stages of a model.
+    /// Configuration of the catalogue, or stages of a model.
     pub like: String,
-    /// Bytes of the volume, where they differ from the product's capacity (needed for bare stages).
+    /// Size in bytes if it differs from the product's capacity. Required for bare stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// A group whose limits it shares.
+    /// Group whose limits the volume shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Determines the model's service times; drawn from the name when absent.
+    /// Seed of the model's service times; derived from the name when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// `POST /v1/volumes/{name}/level`: another level or product.
+/// `POST /v1/volumes/{name}/level`: changes level or product.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
     /// Settings of the product (`20vpu`, `iops=12000`, `P40`), a bare number for the product's level, or a whole
     /// configuration.
     pub to: String,
-    /// Break clients off where the real product changes detached only.
+    /// Disconnects clients if the real product changes only while detached.
     #[serde(default)]
     pub force_detach: bool,
 }
 
-/// `POST /v1/volumes/{name}/resize`: a larger volume.
+/// `POST /v1/volumes/{name}/resize`: enlarges a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resize {
-    /// Bytes from now on.
+    /// New size in bytes.
     pub size_bytes: u64,
 }
 
-/// `POST /v1/volumes/{name}/snapshot` and `.../clone`: a new volume with the present content of this one.
+/// `POST /v1/volumes/{name}/snapshot` and `.../clone`: creates a volume with the present content of this volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// Its name.
+    /// Name of the new volume.
     pub name: String,
-    /// What a clone is like; as its origin when absent.
+    /// Configuration of a clone; that of its origin when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
 }
 
-/// `POST /v1/volumes/{name}/restore`: the content of another volume, in place of the present one.
+/// `POST /v1/volumes/{name}/restore`: replaces the content with that of another volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restore {
-    /// Whose content: a snapshot of this volume, or any volume that is not larger.
+    /// Source of the content: a snapshot of this volume, or any volume that is not larger.
     pub from: String,
 }
 
-/// `PUT /v1/volumes/{name}/autotune`: levels that follow the load, and the level of a volume that rests detached.
+/// `PUT /v1/volumes/{name}/autotune`: automatic level changes by load, and the level of an unused volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Autotune {
-    /// The level that it goes back to; absent for no performance-based changes.
+    /// Level to return to; absent disables performance-based changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<u32>,
-    /// The level that it does not exceed.
+    /// Highest level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u32>,
-    /// How far one change goes; the product's, or 10.
+    /// Size of a change, in units of the level; default: that of the product, or 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// Throttled for so long: one step up.
+    /// Throttled time before a step up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_after_ns: Option<u64>,
-    /// Idle for so long: the first step down.
+    /// Idle time before the first step down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_first_ns: Option<u64>,
-    /// And for so long: each further one.
+    /// Idle time before each further step down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_next_ns: Option<u64>,
-    /// Without a client for so long: the lowest level, until one comes. Absent for never.
+    /// Time without clients before the volume rests at its lowest level. Absent disables resting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detached_after_ns: Option<u64>,
 }
 
-/// `PUT /v1/volumes/{name}/faults`: what its requests suffer from now on.
+/// `PUT /v1/volumes/{name}/faults`: faults injected into requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// Determines which requests are met.
+    /// Seed that selects the affected requests.
     pub seed: u64,
-    /// `read`, `write`, `flush` or `trim`; all when absent.
+    /// Affected kind: `read`, `write`, `flush` or `trim`; all when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
-    /// Requests of a million that fail with EIO.
+    /// Requests per million that fail with EIO.
     pub errors_ppm: u32,
-    /// Requests of a million that are answered later by `spike_ns`.
+    /// Requests per million that are delayed by `spike_ns`.
     pub spikes_ppm: u32,
-    /// How much later.
+    /// Delay of a spike.
     pub spike_ns: u64,
-    /// Requests of a million whose connection is torn instead of an answer.
+    /// Requests per million whose connection is closed instead of a reply.
     pub tears_ppm: u32,
-    /// From now on, for so long, nothing is answered.
+    /// Stall: no reply is sent for this time from now on.
     pub stall_ns: u64,
 }
 
-/// `PUT /v1/volumes/{name}/attachment`: where a volume is a block device of this host.
+/// `PUT /v1/volumes/{name}/attachment`: the block device of a volume on this host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
-    /// The file that a FUSE mount of the service shows.
+    /// File in the FUSE mount of the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The block device on it.
+    /// Block device over the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Where the device is mounted.
+    /// Mount point of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mountpoint: Option<String>,
-    /// An earlier run of the service left it behind: its I/O fails until it is detached.
+    /// Left by an earlier run of the service: I/O fails until the volume is detached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dead: bool,
 }
 
-/// `PUT /v1/volumes/{name}/recording`: what it is asked, as a trace that a simulation replays.
+/// `PUT /v1/volumes/{name}/recording`: records the requests of a volume as a trace for replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
-    /// A new file on the service's host, from `/` on. It is never written over.
+    /// Absolute path of a new file on the service's host. Existing files are never overwritten.
     pub file: String,
 }
 
-/// The answer to `DELETE /v1/volumes/{name}/recording`: what was recorded.
+/// Response to `DELETE /v1/volumes/{name}/recording`: the finished recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {
-    /// The file.
+    /// Path of the trace.
     pub file: String,
-    /// Operations in it.
+    /// Recorded operations.
     pub operations: u64,
-    /// Operations that came faster than they could be written, and are not in it.
+    /// Operations missing from the trace because they arrived faster than they could be written.
     pub dropped: u64,
 }
 
@@ -155,254 +155,254 @@ pub struct Recorded {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// Its name, as volumes' names are.
+    /// Name, with the same rules as names of volumes.
     pub name: String,
-    /// A machine of the catalogue (`oci/VM.Standard.E4.Flex:16ocpu`), or stages of a model.
+    /// Machine of the catalogue (`oci/VM.Standard.E4.Flex:16ocpu`), or stages of a model.
     pub like: String,
 }
 
-/// One volume, as `GET /v1/volumes` lists it.
+/// A volume, as listed by `GET /v1/volumes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Volume {
-    /// Its name.
+    /// Name of the volume.
     pub name: String,
-    /// The configuration that it is like now.
+    /// Present configuration.
     pub like: String,
-    /// The product's level, such as `20` VPUs; absent where the product has none.
+    /// Level of the product, such as `20` VPUs; absent if the product has no levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u32>,
-    /// Bytes that clients see.
+    /// Size in bytes as seen by clients.
     pub size_bytes: u64,
     /// `false` for a snapshot.
     pub writable: bool,
-    /// Whose content it began with.
+    /// Volume or snapshot that it was copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// Whose limits it shares.
+    /// Group whose limits the volume shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// When it was made.
+    /// Time of creation.
     pub created: String,
-    /// The model's stages.
+    /// Stages of the model.
     pub model: String,
-    /// How many times slower than the clock the model's time runs, in which every figure is; absent in real time.
+    /// Time dilation of all figures: the factor by which model time is slower than the clock; absent in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow: Option<u32>,
-    /// What its figures stand on, in sentences; every figure is *emulated*.
+    /// Limitations of the figures, as sentences. Every figure is *emulated*.
     #[serde(default)]
     pub doubts: Vec<String>,
-    /// How NBD clients reach it.
+    /// URIs for NBD clients.
     #[serde(default)]
     pub uris: Vec<String>,
-    /// NBD clients that it has now.
+    /// Number of connected NBD clients.
     pub clients: usize,
-    /// Where it is a block device of this host.
+    /// Block device on this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
-    /// How its level changes by itself.
+    /// Automatic level changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autotune: Option<Autotune>,
-    /// What it suffers.
+    /// Injected faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Faults>,
-    /// The file that its operations are recorded to.
+    /// File of the present recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<String>,
-    /// What it has cost so far; absent where the product has no price.
+    /// Cost so far; absent if the product has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
-/// What a volume has cost since it was made, at the product's list price, by the second.
+/// Cost of a volume since its creation, at list prices, by the second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Three letters.
+    /// ISO 4217 code.
     pub currency: String,
-    /// So far, exact to a millionth: `0.004512`.
+    /// Cost so far, to a millionth: `0.004512`.
     pub so_far: String,
-    /// A month of 730 hours at the present level.
+    /// Cost of 730 hours at the present level.
     pub monthly: String,
-    /// By configuration: how long, and what it cost.
+    /// Duration and cost of each configuration.
     pub parts: Vec<CostPart>,
 }
 
-/// What one configuration of a volume has cost.
+/// Cost of a configuration of a volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CostPart {
-    /// Which.
+    /// Configuration.
     pub like: String,
-    /// For how long.
+    /// Duration.
     pub span_ns: u64,
-    /// What that cost.
+    /// Cost of this duration.
     pub cost: String,
 }
 
-/// `GET /v1/volumes/{name}/stats`: counts that only rise, and how faithful the last seconds were.
+/// `GET /v1/volumes/{name}/stats`: monotonic counters, and the fidelity of recent seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stats {
-    /// When it was read.
+    /// Time of reading.
     pub at: String,
-    /// Time dilation: every figure is in the model's time, which runs so many times slower than the clock.
+    /// Time dilation: all figures are in model time, which is slower than the clock by this factor.
     pub slow: u32,
     /// Counts by kind: read, write, flush, trim.
     pub counts: Vec<KindCount>,
-    /// Answers by what held them longest.
+    /// Replies by the limit that held them longest.
     pub bound_by: Vec<BoundCount>,
     /// Requests in flight.
     pub in_flight: u32,
-    /// The last second that had answers.
+    /// Last second with replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Period>,
-    /// The last seconds, oldest first, at most 600.
+    /// Recent seconds, oldest first, at most 600.
     pub periods: Vec<Period>,
-    /// Seconds that were faithful to the model, and seconds that were not.
+    /// Seconds in which the emulation followed the model.
     pub faithful: u64,
-    /// See `faithful`.
+    /// Seconds in which it did not.
     pub unfaithful: u64,
-    /// How late answers were: upper bounds of bins and how many fell there, in ascending order.
+    /// Histogram of the lateness of replies: upper bounds and counts, ascending.
     pub lateness: Vec<Bin>,
-    /// The sum of all lateness.
+    /// Sum of all lateness.
     #[serde(default)]
     pub lateness_sum_ns: u64,
-    /// First bytes of the blocks of 4 KiB that are known to differ from their checksums: reads of them fail.
+    /// Offsets of 4 KiB blocks whose checksums mismatch: reads of them fail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<u64>,
-    /// How many times those blocks were read.
+    /// Number of reads of damaged blocks.
     #[serde(default)]
     pub damaged_reads: u64,
 }
 
-/// `POST /v1/scrub`: compare data with their checksums.
+/// `POST /v1/scrub`: compares data with their checksums.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scrub {
-    /// The volume or snapshot; all without it.
+    /// Volume or snapshot; all when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<String>,
-    /// Bytes a second at most; 100 MiB without it.
+    /// Maximum rate in bytes per second; default 100 MiB/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bytes: Option<u64>,
 }
 
-/// `GET /v1/scrub`: the present scrub, or the last one since the service has started.
+/// `GET /v1/scrub`: the present scrub, or the last since the start of the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScrubState {
-    /// It is under way.
+    /// Whether the scrub is in progress.
     pub running: bool,
-    /// The volume or snapshot; all without it.
+    /// Volume or snapshot; all when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<String>,
-    /// Bytes that were compared, shared ones once.
+    /// Bytes compared; shared extents count once.
     pub done_bytes: u64,
-    /// Bytes that are to be compared.
+    /// Bytes to compare.
     pub total_bytes: u64,
-    /// Blocks of 4 KiB that differ from their checksums.
+    /// Blocks of 4 KiB whose checksums mismatch.
     pub damaged_blocks: u64,
-    /// The same in the volumes that have them, at most 1,000.
+    /// The same blocks by volume, at most 1,000.
     pub damaged: Vec<DamagedBlock>,
-    /// Why it did not come to its end.
+    /// Reason why the scrub was aborted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Counts of one kind.
+/// Counters of a kind of request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindCount {
     /// `read`, `write`, `flush` or `trim`.
     pub kind: String,
-    /// Answered without error.
+    /// Requests completed without error.
     pub ops: u64,
-    /// Bytes that they moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Answered with an error.
+    /// Requests completed with an error.
     pub errors: u64,
 }
 
-/// Answers that one limit held longest.
+/// Number of replies held longest by a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BoundCount {
-    /// The stage's name, `group: NAME`, or `fault`.
+    /// Name of the stage, `group: NAME`, or `fault`.
     pub limit: String,
-    /// How many.
+    /// Number of replies.
     pub count: u64,
 }
 
-/// One second of a volume.
+/// A second of a volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Period {
-    /// Seconds since the service started, in the model's time.
+    /// Model seconds since the start of the service.
     pub start_s: u64,
-    /// Operations answered.
+    /// Completed operations.
     pub ops: u64,
-    /// Bytes that they moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Operations that the model answered.
+    /// Operations completed by the model.
     pub model_ops: u64,
     /// Median response time of the model.
     pub p50_ns: u64,
-    /// 99th percentile of it.
+    /// 99th percentile of the model's response time.
     pub p99_ns: u64,
     /// Median lateness.
     pub late_p50_ns: u64,
     /// 99th percentile of the lateness.
     pub late_p99_ns: u64,
-    /// `faithful`, or why not: `median late`, `tail late`, `flow differs`, `offered less`.
+    /// `faithful`, or the reason against it: `median late`, `tail late`, `flow differs`, `offered less`.
     pub verdict: String,
 }
 
 /// A bin of a histogram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {
-    /// Its upper bound.
+    /// Upper bound.
     pub upto_ns: u64,
-    /// How many fell there.
+    /// Number of values.
     pub count: u64,
 }
 
-/// `GET /v1/service`: what serves.
+/// `GET /v1/service`: the running service.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct About {
     /// Program and version.
     pub made_by: String,
     /// The data directory.
     pub directory: String,
-    /// Since when.
+    /// Time of start.
     pub started: String,
     /// Time dilation: 1 is real time.
     pub slow: u32,
     /// Whether it runs with real-time priority.
     pub realtime: bool,
-    /// What it found of its own speed at start.
+    /// Speed of the host, measured at start.
     pub floor: Floor,
-    /// Bytes that data may use.
+    /// Space limit for data, in bytes.
     pub capacity_bytes: u64,
-    /// Bytes that they use.
+    /// Space used, in bytes.
     pub used_bytes: u64,
-    /// Whether they have checksums.
+    /// Whether data have checksums.
     #[serde(default)]
     pub checksums: bool,
-    /// Where NBD clients come in.
+    /// Listening addresses for NBD clients.
     pub listens: Vec<String>,
 }
 
-/// What a service can do at best, measured on itself without a model.
+/// Best performance of the service on this host, measured without a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Floor {
     /// Median round trip of a 4 KiB read at depth 1.
     pub round_trip_p50_ns: u64,
-    /// 99th percentile of it.
+    /// 99th percentile of the round trip.
     pub round_trip_p99_ns: u64,
     /// Median lateness of a timer.
     pub timer_p50_ns: u64,
-    /// 99th percentile of it.
+    /// 99th percentile of a timer's lateness.
     pub timer_p99_ns: u64,
-    /// 4 KiB reads a second at depth 32.
+    /// 4 KiB reads per second at depth 32.
     pub iops: u64,
 }
 
-/// A request that was refused: the body of every answer with a status of 400 and more.
+/// Body of every response with status 400 or higher.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refused {
-    /// One line: what is wrong, and what to do.
+    /// Cause and remedy, in one line.
     pub error: String,
 }

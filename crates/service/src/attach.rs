@@ -1,5 +1,5 @@
-//! Where a volume is a file or a block device of this host. That ends with the service: what is in use then is stale, and
-//! `detach` clears it when the service is there again.
+//! Volumes as files or block devices of this host. Attachments end with the service: a device in use becomes stale, and
+//! `detach` clears it after the next start.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -14,18 +14,18 @@ use crate::refusal::{Kind, Refusal};
 use crate::service::Service;
 use crate::volume::place;
 
-/// Mounts are below it, in the data directory.
+/// Parent of the mount points, in the data directory.
 const MOUNTS: &str = "mnt";
 
-/// The file that a volume is while it is mounted, in the service's data directory.
+/// Path of the file of a mounted volume, in the service's data directory.
 pub fn mounted_file(directory: &Path, name: &str) -> PathBuf {
-    // The kernel tells paths without links.
+    // The kernel reports paths without symbolic links.
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     directory.join(MOUNTS).join(name).join(fuse::NAME)
 }
 
 impl Service {
-    /// Shows it as a file of this host, over FUSE: a loop device makes a block device of that.
+    /// Exposes a volume as a file of this host, over FUSE, for use through a loop device.
     pub fn mount(&self, name: &str) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume(name)?;
@@ -48,8 +48,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// Remembers where a volume is a block device of this host. What an attachment does not have yet may be added to it;
-    /// another one is refused.
+    /// Records the block device of a volume. An attachment may gain missing parts; a conflict is refused.
     pub fn attach(&self, name: &str, attachment: &api::Attachment) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
@@ -78,7 +77,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// It is no file and no block device of this host any more. Clears what an earlier run of the service left, too.
+    /// Detaches a volume from this host. Also clears stale attachments of an earlier run of the service.
     pub fn detach(&self, name: &str) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let is_attached = state.volume(name)?.attachment.is_some();
@@ -98,7 +97,7 @@ impl Service {
         if !cleared && !is_attached {
             return Err(Refusal::conflict(format!("{name} is not attached: there is nothing to detach")));
         }
-        // Somebody may have put something there.
+        // The directory may not be empty; then it stays.
         let _ = std::fs::remove_dir(point);
         let volume = state.volume_mut(name)?;
         volume.attachment = None;
@@ -106,7 +105,7 @@ impl Service {
     }
 }
 
-/// What an earlier run of the service, which was killed, left of a volume's attachment.
+/// Stale attachment of a volume, left by an earlier run of the service that was killed.
 pub(crate) fn left_over(directory: &Path, name: &str) -> Option<api::Attachment> {
     let file = mounted_file(directory, name);
     let point = file.parent().unwrap_or(&file);
@@ -133,7 +132,7 @@ fn attached(name: &str, attachment: &api::Attachment) -> Refusal {
     Refusal::conflict(format!("{name} is attached already{place}: detach it first (plimsoll volume detach {name})"))
 }
 
-/// Refused while a loop device is over the file: of this run of the service, or of an earlier one.
+/// Refuses to proceed while a loop device of any run of the service uses the file.
 fn not_left_over(name: &str, file: &Path) -> Result<(), Refusal> {
     let over = LoopDevice::all_over(file).map_err(|source| failed("looking for loop devices over", file, &source))?;
     let Some(device) = over.first() else { return Ok(()) };
@@ -168,7 +167,7 @@ fn failed(what: &str, path: &Path, source: &io::Error) -> Refusal {
     Refusal::new(Kind::Failed, format!("{what} {}: {source}", path.display()))
 }
 
-/// An error and its source, in one line.
+/// Formats an error and its source in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }

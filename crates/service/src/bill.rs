@@ -1,7 +1,7 @@
-//! What a volume has cost: each configuration for as long as the volume was like it, at list prices, exactly.
+//! Cost of a volume: the duration of each configuration times its list price, in exact arithmetic.
 //!
-//! A month has 730 hours, as price lists count. A provider's minimum (often a minute) is not in it. A price is remembered
-//! as it was when the configuration began: another catalogue changes no past.
+//! A month has 730 hours, as in price lists. A provider's minimum billing period (often a minute) is not included. The
+//! price is stored when a configuration begins, so a later catalogue does not change past costs.
 
 use plimsoll_catalogue::{Currency, Money, Offer};
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,18 @@ use crate::api::{Cost, CostPart};
 
 /// Nanoseconds of a month of 730 hours.
 const MONTH_NS: u128 = 730 * 3_600 * 1_000_000_000;
-/// What is longer than this is made shorter: the text about a volume is bounded.
+/// Older parts are merged beyond these limits: the stored text of a volume is bounded.
 const PARTS_MAX: usize = 64;
 const LIKES_BYTES: usize = 16 << 10;
-/// What parts become that were put together.
+/// Name of merged parts.
 const EARLIER: &str = "earlier configurations";
 
-/// Everything that a volume was like so far.
+/// All configurations of a volume so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bill {
-    /// What it is like now.
+    /// Present configuration.
     present: Present,
-    /// What it was like before, each configuration once.
+    /// Earlier configurations, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     past: Vec<Past>,
 }
@@ -29,13 +29,13 @@ pub(crate) struct Bill {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Present {
     like: String,
-    /// Since when, in nanoseconds since 1970.
+    /// Start, in nanoseconds since 1970.
     since_ns: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     price: Option<Price>,
 }
 
-/// Millionths of a currency for a month, and once at the beginning.
+/// Price of a month and one-time price, in millionths of the currency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Price {
     currency: String,
@@ -52,7 +52,7 @@ struct Past {
     sum: Option<Sum>,
 }
 
-/// Millionths of a currency, times the nanoseconds of a month.
+/// Cost in millionths of the currency, times the nanoseconds of a month.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Sum {
     currency: String,
@@ -60,12 +60,12 @@ struct Sum {
 }
 
 impl Bill {
-    /// Of a volume that begins to be like `like`.
+    /// Starts with the first configuration.
     pub fn new(now_ns: u64, like: &str, offer: Option<&Offer>) -> Self {
         Self { present: Present::new(now_ns, like, price(offer)), past: Vec::new() }
     }
 
-    /// The volume is like something else from now on. What is paid once is not paid again for the same product.
+    /// Switches to another configuration. One-time prices are not charged again for the same product.
     pub fn change(&mut self, now_ns: u64, like: &str, offer: Option<&Offer>) {
         let product = |like: &str| like.split(':').next().map(str::to_owned);
         let mut price = price(offer);
@@ -75,7 +75,7 @@ impl Bill {
         let ended = std::mem::replace(&mut self.present, Present::new(now_ns, like, price)).ended(now_ns);
         add(&mut self.past, ended);
         while self.is_long() {
-            // The oldest are put together by currency: no sum is lost.
+            // Merges the oldest parts by currency: sums stay exact.
             let oldest = self.past.iter().position(|part| part.like != EARLIER).unwrap_or(0);
             let part = self.past.remove(oldest);
             add(&mut self.past, Past { like: EARLIER.to_owned(), ..part });
@@ -87,7 +87,7 @@ impl Bill {
         likes > 0 && (self.past.len() > PARTS_MAX || likes > LIKES_BYTES)
     }
 
-    /// What it cost until now. In the currency of its present price, or of its last one; `None` where it never had one.
+    /// Cost until `now_ns`, in the currency of the present or else the last price. `None` if there was never a price.
     pub fn cost(&self, now_ns: u64) -> Option<Cost> {
         let mut parts = self.past.clone();
         add(&mut parts, self.present.clone().ended(now_ns));
@@ -123,7 +123,7 @@ impl Present {
         Self { like: like.to_owned(), since_ns, price }
     }
 
-    /// A clock that was set back ends nothing before it began.
+    /// Saturates: the clock may have been set back.
     fn ended(self, now_ns: u64) -> Past {
         let span_ns = now_ns.saturating_sub(self.since_ns);
         let sum = self.price.map(|price| Sum {
@@ -134,7 +134,7 @@ impl Present {
     }
 }
 
-/// Adds to the part of the same configuration and currency, if there is one.
+/// Adds to the part with the same configuration and currency, if there is such a part.
 fn add(parts: &mut Vec<Past>, part: Past) {
     let currency = |part: &Past| part.sum.as_ref().map(|sum| sum.currency.clone());
     let same = parts.iter_mut().find(|other| other.like == part.like && currency(other) == currency(&part));
@@ -157,12 +157,12 @@ fn price(offer: Option<&Offer>) -> Option<Price> {
     Some(Price { currency: currency.code().to_owned(), monthly: millionths(price.monthly)?, once })
 }
 
-/// Half a millionth is rounded up.
+/// Rounds half up, to millionths.
 const fn rounded(exact: u128) -> u128 {
     (exact + MONTH_NS / 2) / MONTH_NS
 }
 
-/// Millionths as a decimal number.
+/// Formats millionths as a decimal number.
 fn decimal(millionths: u128) -> String {
     format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
 }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn cost_is_what_hand_and_price_list_say() {
+    fn cost_matches_price_list() {
         // 100 GB at VPU 10: 100 x (0.0255 + 10 x 0.0017) = 4.25 a month; at VPU 20: 5.95; VPU 0: 2.55.
         let begin = 1_790_000_000_000_000_000;
         let mut bill = Bill::new(begin, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_price_is_said_and_sums_stay_exact_in_bounded_space() {
+    fn unknown_price_is_reported_and_merged_sums_stay_exact() {
         let mut bill = Bill::new(0, "link(1ms)", None);
         assert_eq!(bill.cost(HOUR_NS), None);
         let paid = offer("oci:100GB@10vpu");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn other_currencies_are_counted_apart() {
+    fn currencies_are_counted_separately() {
         let mut bill = Bill::new(0, "sakura", Some(&offer("sakura/sas-hdd")));
         bill.change(HOUR_NS, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
         let cost = bill.cost(2 * HOUR_NS).unwrap();

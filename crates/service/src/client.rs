@@ -1,4 +1,4 @@
-//! The client of a service's control: what the command asks, in the types of [`api`](crate::api).
+//! Client of the control API, in the types of [`api`](crate::api).
 
 use std::fmt;
 use std::io;
@@ -19,26 +19,26 @@ use tokio::net::{TcpStream, UnixStream};
 use crate::api::Refused;
 use crate::http::Token;
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// How long a full queue of connections is waited for, and how often it is tried.
-const QUEUE_PATIENCE: Duration = Duration::from_secs(5);
-const QUEUE_RETRY: Duration = Duration::from_millis(50);
-/// No answer is longer.
-const ANSWER_MAX: usize = 64 << 20;
+/// Timeout of a response.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Timeout and retry interval while the listen queue is full.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_RETRY: Duration = Duration::from_millis(50);
+/// Maximum length of a response.
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
-/// Where a service is controlled.
+/// Address of a service's control API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// Its Unix socket.
+    /// Path of its Unix socket.
     Unix(PathBuf),
     /// `host:port`.
     Tcp(String),
 }
 
-/// A text that is no address of a service.
+/// Text that is not an address of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no service: write the path of its control socket, or http://HOST:PORT")]
+#[error("{0:?} is not the address of a service: write the path of its control socket, or http://HOST:PORT")]
 pub struct NoAddress(String);
 
 impl FromStr for Address {
@@ -73,48 +73,48 @@ impl fmt::Display for Address {
     }
 }
 
-/// Something was not done.
+/// Failure of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody answers there.
+    /// The connection failed.
     #[error(
         "no service answers at {address} ({source}): start one with `plimsoll serve`, or name another with --service"
     )]
     NoService {
-        /// Where.
+        /// Address of the service.
         address: Address,
-        /// Why.
+        /// Error of the connection.
         source: io::Error,
     },
-    /// Something listens there, and has no place for another client.
+    /// The listen queue is full.
     #[error(
         "the service at {0} is busy: as many clients as it takes are connected to its control; try again, or end those \
          that keep connections open (ss -xp shows them)"
     )]
     Busy(Address),
     /// The token is missing or wrong.
-    #[error("the service at {0} does not know this token: name the file of its token with --token-file")]
+    #[error("the service at {0} refused the token: give its token file with --token-file")]
     Stranger(Address),
-    /// The service refused.
+    /// The service refused the request.
     #[error("{message}")]
     Refused {
-        /// As HTTP counts them.
+        /// HTTP status.
         status: u16,
-        /// One line: what is wrong, and what to do.
+        /// Cause and remedy, in one line.
         message: String,
     },
-    /// What answers there is no service, or the connection broke.
-    #[error("{address} gives no answer of a plimsoll service: {why}")]
+    /// The peer is not a plimsoll service, or the connection broke.
+    #[error("{address} is not a plimsoll service: {why}")]
     Broken {
-        /// Where.
+        /// Address of the peer.
         address: Address,
-        /// What came.
+        /// Received response or error.
         why: String,
     },
 }
 
 impl ClientError {
-    /// True when something else has to be asked: the service is well, and changed nothing.
+    /// True for errors of the caller: wrong address, token or request. Nothing was changed.
     pub const fn is_mistake(&self) -> bool {
         match self {
             Self::NoService { .. } | Self::Stranger(_) => true,
@@ -124,7 +124,7 @@ impl ClientError {
     }
 }
 
-/// A client. Each request has a connection of its own.
+/// A client. Each request opens a new connection.
 #[derive(Debug)]
 pub struct Client {
     address: Address,
@@ -132,55 +132,55 @@ pub struct Client {
     runtime: tokio::runtime::Runtime,
 }
 
-/// The body of an answer.
+/// Body of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer(pub Vec<u8>);
 
 impl Client {
-    /// A client of the service there.
+    /// Creates a client for the service at `address`.
     ///
     /// # Errors
-    /// The system has no event queue for it.
+    /// The runtime has no event queue.
     pub fn new(address: Address, token: Option<Token>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         Ok(Self { address, token, runtime })
     }
 
-    /// Where its service is.
+    /// Address of the service.
     pub const fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Asks for what is there.
+    /// Sends a GET request.
     pub fn get(&self, path: &str) -> Result<Answer, ClientError> {
         self.ask(Method::GET, path, Vec::new())
     }
 
-    /// Has something made or changed.
+    /// Sends a POST request.
     pub fn post(&self, path: &str, body: &impl Serialize) -> Result<Answer, ClientError> {
         self.ask(Method::POST, path, written(body))
     }
 
-    /// Sets something.
+    /// Sends a PUT request.
     pub fn put(&self, path: &str, body: &impl Serialize) -> Result<Answer, ClientError> {
         self.ask(Method::PUT, path, written(body))
     }
 
-    /// Ends something.
+    /// Sends a DELETE request.
     pub fn delete(&self, path: &str) -> Result<Answer, ClientError> {
         self.ask(Method::DELETE, path, Vec::new())
     }
 
-    /// An answer in its type.
+    /// Deserialises a response.
     pub fn read<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ClientError> {
         serde_json::from_slice(&answer.0).map_err(|error| self.broken(&error))
     }
 
     fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Answer, ClientError> {
         self.runtime.block_on(async {
-            tokio::time::timeout(PATIENCE, self.asked(method, path, body))
+            tokio::time::timeout(RESPONSE_TIMEOUT, self.asked(method, path, body))
                 .await
-                .unwrap_or_else(|_| Err(self.broken(&format_args!("nothing came for {} s", PATIENCE.as_secs()))))
+                .unwrap_or_else(|_| Err(self.broken(&format_args!("no response for {} s", RESPONSE_TIMEOUT.as_secs()))))
         })
     }
 
@@ -193,7 +193,7 @@ impl Client {
         };
         let answer = answer.map_err(|error| self.broken(&error))?;
         let status = answer.status();
-        let bytes = Limited::new(answer.into_body(), ANSWER_MAX).collect().await;
+        let bytes = Limited::new(answer.into_body(), MAX_RESPONSE_BYTES).collect().await;
         let bytes = bytes.map_err(|error| self.broken(&error))?.to_bytes();
         if status.is_success() {
             return Ok(Answer(bytes.into()));
@@ -205,9 +205,9 @@ impl Client {
         Err(ClientError::Refused { status: status.as_u16(), message: refused.error })
     }
 
-    /// Connects to a Unix socket, also when its queue is full for a moment.
+    /// Connects to a Unix socket, and retries while its listen queue is full.
     async fn connect(&self, path: &Path) -> Result<UnixStream, ClientError> {
-        let end = tokio::time::Instant::now() + QUEUE_PATIENCE;
+        let end = tokio::time::Instant::now() + CONNECT_TIMEOUT;
         loop {
             match UnixStream::connect(path).await {
                 Ok(stream) => return Ok(stream),
@@ -215,7 +215,7 @@ impl Client {
                     return Err(ClientError::NoService { address: self.address.clone(), source: error });
                 }
                 Err(_) if tokio::time::Instant::now() >= end => return Err(ClientError::Busy(self.address.clone())),
-                Err(_) => tokio::time::sleep(QUEUE_RETRY).await,
+                Err(_) => tokio::time::sleep(CONNECT_RETRY).await,
             }
         }
     }
@@ -240,7 +240,7 @@ impl Client {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        // How it ends is seen at the answer.
+        // Errors of the connection surface in the response.
         tokio::spawn(connection);
         sender.send_request(request).await
     }
@@ -250,22 +250,22 @@ impl Client {
     }
 }
 
-/// The path of a volume, or of something below it: `/v1/volumes/NAME/stats`.
+/// Path of a volume or of a resource below it: `/v1/volumes/NAME/stats`.
 pub fn volume_path(name: &str, below: &str) -> String {
     let below = if below.is_empty() { String::new() } else { format!("/{below}") };
     format!("/v1/volumes/{}{below}", encoded(name))
 }
 
-/// The path of a group.
+/// Path of a group.
 pub fn group_path(name: &str) -> String {
     format!("/v1/groups/{}", encoded(name))
 }
 
-/// Whatever the user takes for a name, as one part of a path.
+/// Percent-encodes a name as a single path segment.
 fn encoded(name: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
-        // Two dots alone would lead elsewhere.
+        // `..` would change the path.
         _ => format!("%{byte:02X}"),
     };
     name.bytes().map(one).collect()
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_paths_or_http() {
+    fn address_is_path_or_http_url() {
         check("/run/plimsoll/control.sock", Some("/run/plimsoll/control.sock"));
         check("unix:control.sock", Some("control.sock"));
         check("http://db1:7070/", Some("http://db1:7070"));

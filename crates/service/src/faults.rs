@@ -1,4 +1,4 @@
-//! Faults on request. They end with the service.
+//! Fault injection. Faults end with the service.
 
 use plimsoll_units::Span;
 use plimsoll_volume::{Class, Faults};
@@ -7,17 +7,17 @@ use crate::api;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// Parts of the requests are counted in millionths.
+/// Scale of the rates: parts per million.
 const ALL_PPM: u32 = 1_000_000;
 
 impl Service {
-    /// What its requests suffer from now on, in place of what they suffered before.
+    /// Replaces the injected faults of a volume.
     pub fn set_faults(&self, name: &str, faults: &api::Faults) -> Result<api::Volume, Refusal> {
         let suffered = read(faults)?;
         self.inject(name, Some((faults.clone(), suffered)))
     }
 
-    /// Its requests suffer nothing any more.
+    /// Removes the injected faults of a volume.
     pub fn clear_faults(&self, name: &str) -> Result<api::Volume, Refusal> {
         self.inject(name, None)
     }
@@ -25,13 +25,13 @@ impl Service {
     fn inject(&self, name: &str, faults: Option<(api::Faults, Faults)>) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
-        let (said, suffered) = faults.unzip();
+        let (requested, suffered) = faults.unzip();
         let export = volume.export;
         self.inner.handle.call(move |server| {
             let (volumes, now, _) = server.volumes();
             volumes.inject(now, export, suffered);
         })?;
-        volume.faults = said;
+        volume.faults = requested;
         self.show(volume)
     }
 }
@@ -44,7 +44,7 @@ fn read(faults: &api::Faults) -> Result<Faults, Refusal> {
         }
     }
     if *spikes_ppm > 0 && *spike_ns == 0 {
-        return Err(Refusal::bad("spikes of no length change nothing: give spike_ns too"));
+        return Err(Refusal::bad("spikes need a length: give spike_ns, too"));
     }
     let class = |word: &String| {
         let class = Class::ALL.into_iter().find(|class| class.name() == word);

@@ -1,4 +1,4 @@
-//! Whether this host can answer as fast as a product does.
+//! Comparison of a product with the speed of this host.
 
 use plimsoll_model::analytic::{Workload, capacity, iops_at};
 use plimsoll_units::{Bytes, Span};
@@ -8,12 +8,12 @@ use crate::api::Floor;
 use crate::product::Product;
 use crate::refusal::Refusal;
 
-/// What is asked of both: 4 KiB, as the floor was measured.
+/// Size of an operation: 4 KiB, as in the measurement of the floor.
 const LENGTH: Bytes = Bytes::kib(4);
-/// In flight where nothing else bounds the product, as the floor was measured.
+/// Depth for products without a limit, as in the measurement of the floor.
 const DEPTH: u32 = 32;
 
-/// Refuses a product that carries more than half of what the host does, or answers sooner than its timers wake.
+/// Refuses a product whose IOPS exceed half of the host's, or whose response time is below the timer lateness.
 pub(crate) fn check(product: &Product, size: u64, floor: &Floor, slow: Slow) -> Result<(), Refusal> {
     if floor.iops == 0 {
         return Ok(());
@@ -38,7 +38,7 @@ pub(crate) fn check(product: &Product, size: u64, floor: &Floor, slow: Slow) -> 
     )))
 }
 
-/// The most operations a second, and the shortest answer in nanoseconds when there is one at a time; of reads or writes.
+/// Maximum IOPS and minimum response time in nanoseconds (depth 1), over reads and writes.
 fn at_best(product: &Product, size: u64) -> (f64, f64) {
     let mut best = (0.0_f64, f64::INFINITY);
     for reads in [1.0, 0.0] {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_fast_is_refused_with_the_dilation_that_it_takes() {
+    fn too_fast_product_is_refused_with_required_dilation() {
         assert_eq!(refusal("oci:50GB@0vpu", 1), None);
         assert_eq!(refusal("limit(50000) then link(1ms)", 1), None);
         let message = refusal("oci:2000GB@120vpu", 1).unwrap();

@@ -1,4 +1,4 @@
-//! A check of a data directory that no service has open, and its repair.
+//! Check and repair of a data directory that is not in use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,95 +10,94 @@ use plimsoll_volume::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metadata::StoredMetadata;
 use crate::refusal::shown;
-use crate::remembered::Text;
 
-/// Damaged blocks that are named one by one.
+/// Maximum number of damaged blocks listed by name.
 const DAMAGED_SHOWN: usize = 20;
 
-/// What a check may change.
+/// Whether a check may repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Nothing.
+    /// Changes nothing.
     Never,
-    /// Whatever makes the directory one that can be served. What is lost is lost, and stated.
+    /// Repairs the directory so that it can be served. Losses are final, and listed.
     Wanted,
 }
 
-/// The outcome of a check.
+/// Result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// The identity of the directory.
+    /// Identity of the directory.
     pub id: String,
-    /// Commits that its log holds since the beginning, those that it has summarised included.
+    /// Commits in the log since the beginning, including compacted commits.
     pub commits: u64,
     /// Bytes of the log.
     pub log_bytes: u64,
     /// Bytes of all data files, holes included.
     pub data_bytes: u64,
-    /// Its volumes and snapshots; empty when they cannot be read.
+    /// Volumes and snapshots; empty if unreadable.
     pub volumes: Vec<CheckedVolume>,
-    /// Bytes of the data files that no volume refers to, holes included.
+    /// Bytes of the data files without references, holes included.
     pub unreferenced_bytes: u64,
     /// Whether data have checksums.
     pub has_checksums: bool,
-    /// Bytes of volumes that were compared with their checksums, shared ones once.
+    /// Bytes compared with checksums; shared extents count once.
     pub verified_bytes: u64,
-    /// Bytes of extents that were being written when the service ended: their checksums are computed again at the next start.
+    /// Bytes of extents in the process of being written at the end; the next start recomputes their checksums.
     pub uncertain_bytes: u64,
-    /// Blocks of volumes that differ from their checksums.
+    /// Blocks of volumes with checksum mismatches.
     pub damaged: Vec<DamagedBlock>,
-    /// Those are kept: a commit that was dropped may have referred to them.
+    /// Whether unreferenced space is kept because a dropped commit may have referred to it.
     pub keeps_unreferenced: bool,
-    /// What is wrong, and what was lost.
+    /// Defects and losses.
     pub problems: Vec<String>,
-    /// What was repaired.
+    /// Repairs made.
     pub repaired: Vec<String>,
 }
 
 impl Check {
-    /// True when all that is wrong are damaged data, which do not keep the directory from being served.
+    /// True if all defects are damaged blocks, which do not prevent serving.
     pub const fn is_served(&self) -> bool {
         !self.damaged.is_empty() && self.problems.len() == named(self.damaged.len())
     }
 }
 
-/// Lines that so many damaged blocks take.
+/// Number of lines for a number of damaged blocks.
 const fn named(damaged: usize) -> usize {
     if damaged > DAMAGED_SHOWN { DAMAGED_SHOWN + 1 } else { damaged }
 }
 
-/// A block of a volume that differs from its checksum: reads of it fail.
+/// Block with a checksum mismatch: reads of it fail.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct DamagedBlock {
-    /// The volume or snapshot.
+    /// Volume or snapshot.
     pub volume: String,
-    /// Its first byte there.
+    /// Offset in the volume.
     pub offset: u64,
 }
 
-/// Whether a check computes checksums for data that have none.
+/// Whether a check adds checksums to data without them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddChecksums {
-    /// It leaves the directory as it was made.
+    /// Keeps the directory as it is.
     Never,
-    /// It does.
+    /// Computes them.
     Wanted,
 }
 
-/// A volume that was checked.
+/// A checked volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckedVolume {
-    /// Its name.
+    /// Name of the volume.
     pub name: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// Bytes that have space, shared ones included.
+    /// Allocated bytes, shared extents included.
     pub used_bytes: u64,
 }
 
-/// Checks a data directory, and repairs it when that is wanted. Fails when it is in use, not a data directory, or cannot be
-/// read.
+/// Checks and optionally repairs a data directory. Fails if it is in use, foreign, or unreadable.
 pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result<Check, DirectoryError> {
     let mut inspection = Inspection::open(directory)?;
     let mut check = Check { id: inspection.id().to_string(), ..Check::default() };
@@ -121,7 +120,7 @@ pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result
     Ok(check)
 }
 
-/// Lets go what was kept for the sake of commits that were dropped.
+/// Releases the space that was kept for dropped commits.
 fn release(inspection: &mut Inspection, check: &mut Check) -> Result<(), DirectoryError> {
     if inspection.superblock().is_some_and(|superblock| superblock.keeps_unreferenced) {
         inspection.release_unreferenced()?;
@@ -131,7 +130,7 @@ fn release(inspection: &mut Inspection, check: &mut Check) -> Result<(), Directo
     Ok(())
 }
 
-/// The superblock and the log. Returns whether they were sound.
+/// Checks superblock and log. Returns whether they are sound.
 fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
     let mut is_sound = true;
     if inspection.superblock().is_none() {
@@ -149,7 +148,7 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
         Ok(()) => format!("the log ends in {} bytes of a commit that was never answered", inspection.rest_bytes()),
         Err(error) => lost(&error, inspection.log()),
     };
-    // Without a beginning, or with that of another directory, there is nothing to go on from.
+    // Without the beginning of the log, or with a foreign log, no state can be recovered.
     let is_hopeless = matches!(inspection.lost(), Err(LogError::Foreign { .. } | LogError::Missing { .. }))
         || inspection.log().next() == 0;
     if repair == Repair::Wanted && !is_hopeless && inspection.superblock().is_some() {
@@ -162,7 +161,7 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
     Ok(false)
 }
 
-/// The headers of the data files. Returns whether they were sound.
+/// Checks the headers of the data files. Returns whether they are sound.
 fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
     let describe = |faults: Vec<(FileId, &str)>| {
         let text = |(file, why): (FileId, &str)| (file, format!("data.{} {why}", file.0));
@@ -183,7 +182,7 @@ fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) ->
     Ok(is_sound)
 }
 
-/// The files of checksums.
+/// Checks the checksum files.
 fn sums(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<(), DirectoryError> {
     for (file, why) in inspection.damaged_sums() {
         if repair == Repair::Wanted {
@@ -226,13 +225,13 @@ fn verify(
     Ok(())
 }
 
-/// A block of the data files as blocks of the volumes that have it.
+/// Maps a block of a data file to the blocks of volumes that refer to it.
 pub(crate) fn damaged_blocks(store: &Store, place: Place, names: &BTreeMap<VolumeId, String>) -> Vec<DamagedBlock> {
     let blocks = store.volumes_at(place).into_iter();
     blocks.filter_map(|(id, offset)| Some(DamagedBlock { volume: names.get(&id)?.clone(), offset })).collect()
 }
 
-/// The map, and the lengths of the data files. Returns whether they were sound.
+/// Checks the extent map and the lengths of the data files. Returns whether they are sound.
 fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
     let names = names(&inspection.log().commits);
     let recover = |inspection: &Inspection| {
@@ -285,7 +284,7 @@ fn volumes(store: &Store, names: &BTreeMap<VolumeId, String>) -> Vec<CheckedVolu
     checked.collect()
 }
 
-/// What a log has lost, with the volumes that it concerns.
+/// Describes the loss of a log, with the affected volumes.
 pub(crate) fn lost(error: &LogError, log: &Log) -> String {
     let names = names(log.commits.iter().chain(&log.later));
     let touched: BTreeSet<VolumeId> =
@@ -304,7 +303,7 @@ pub(crate) fn lost(error: &LogError, log: &Log) -> String {
     }
 }
 
-/// Why a directory with such a log is not served.
+/// Message for a directory that is not served because of its log.
 pub(crate) fn refusal(directory: &Path, error: &LogError, log: &Log) -> String {
     match error {
         LogError::Foreign { .. } | LogError::Missing { .. } => lost(error, log),
@@ -312,7 +311,7 @@ pub(crate) fn refusal(directory: &Path, error: &LogError, log: &Log) -> String {
     }
 }
 
-/// Why a directory with data files that are too short is not served.
+/// Message for a directory that is not served because data files are too short.
 pub(crate) fn short(directory: &Path, files: &[ShortFile], names: &BTreeMap<VolumeId, String>) -> String {
     let text = |file: &ShortFile| format!("{file} ({})", of(&file.volumes, names));
     format!("{}; {}", files.iter().map(text).collect::<Vec<_>>().join("; "), remedy(directory))
@@ -320,7 +319,7 @@ pub(crate) fn short(directory: &Path, files: &[ShortFile], names: &BTreeMap<Volu
 
 fn remedy(directory: &Path) -> String {
     let directory = directory.display();
-    format!("restore it from a copy, or go on with what is left: plimsoll volume fsck {directory} --repair")
+    format!("restore it from a copy, or continue with the remaining data: plimsoll volume fsck {directory} --repair")
 }
 
 fn of(volumes: &[VolumeId], names: &BTreeMap<VolumeId, String>) -> String {
@@ -332,14 +331,14 @@ fn of(volumes: &[VolumeId], names: &BTreeMap<VolumeId, String>) -> String {
     }
 }
 
-/// The names of volumes as commits give them; groups have none here.
+/// Names of volumes from commits. Groups are not included.
 pub(crate) fn names<'a>(commits: impl IntoIterator<Item = &'a Commit>) -> BTreeMap<VolumeId, String> {
     let mut names = BTreeMap::new();
     for record in commits.into_iter().flat_map(|commit| &commit.records) {
         match record {
             Record::Describe { volume, text } => {
-                if let Ok(Text::Volume(remembered)) = Text::read(text) {
-                    names.insert(*volume, remembered.name);
+                if let Ok(StoredMetadata::Volume(metadata)) = StoredMetadata::read(text) {
+                    names.insert(*volume, metadata.name);
                 }
             }
             Record::Delete { volume } => {

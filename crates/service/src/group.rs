@@ -1,4 +1,4 @@
-//! Groups: limits of an instance that several volumes share.
+//! Groups: limits of an instance, shared by several volumes.
 
 use plimsoll_catalogue::{Catalogue, Like, ProductKind, Terms};
 use plimsoll_front::Server;
@@ -6,46 +6,46 @@ use plimsoll_model::ChainSpec;
 use plimsoll_volume::{Edit, GroupId, VolumeId};
 
 use crate::api;
+use crate::metadata::GroupMetadata;
 use crate::moment;
 use crate::names;
 use crate::product::{Product, refused};
 use crate::refusal::Refusal;
-use crate::remembered::RememberedGroup;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 
-/// The size of the volume that remembers it.
+/// Size of the volume that stores the group's metadata.
 const SIZE: u64 = 1;
 
-/// A group that is served.
+/// A served group.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub id: GroupId,
-    /// What remembers it.
+    /// Volume that stores the metadata.
     volume: VolumeId,
-    pub remembered: RememberedGroup,
-    /// What its stages are called.
+    pub metadata: GroupMetadata,
+    /// Names of the stages.
     pub stages: Vec<String>,
 }
 
 impl Group {
-    /// Serves a group that was there. A catalogue that has forgotten its machine changes nothing.
-    pub fn again(
+    /// Restores a group at start. Its stored model is used, even if the catalogue no longer has the machine.
+    pub fn restore(
         server: &mut Server,
         volume: VolumeId,
-        remembered: RememberedGroup,
+        metadata: GroupMetadata,
         products: &Catalogue,
     ) -> Result<Self, String> {
-        let model = match shared(&remembered.like, products) {
+        let model = match shared(&metadata.like, products) {
             Ok((_, model)) => model,
-            Err(refusal) => plimsoll_model::parse(&remembered.model).map_err(|_| refusal.message)?,
+            Err(refusal) => plimsoll_model::parse(&metadata.model).map_err(|_| refusal.message)?,
         };
-        let id = server.volumes().0.group(&model, remembered.seed);
-        Ok(Self { id, volume, remembered, stages: model.names() })
+        let id = server.volumes().0.group(&model, metadata.seed);
+        Ok(Self { id, volume, metadata, stages: model.names() })
     }
 
     fn shown(&self) -> api::Group {
-        api::Group { name: self.remembered.name.clone(), like: self.remembered.like.clone() }
+        api::Group { name: self.metadata.name.clone(), like: self.metadata.like.clone() }
     }
 }
 
@@ -55,7 +55,7 @@ impl Service {
         Ok(self.state().groups.values().map(Group::shown).collect())
     }
 
-    /// Makes a group: limits that its volumes share.
+    /// Creates a group whose limits its volumes share.
     pub fn create_group(&self, group: &api::Group) -> Result<api::Group, Refusal> {
         let mut state = self.state();
         names::check(&group.name)?;
@@ -63,22 +63,22 @@ impl Service {
             return Err(Refusal::conflict(format!("there is a group {} already: choose another name", group.name)));
         }
         let (like, model) = shared(&group.like, self.products())?;
-        let remembered = RememberedGroup::new(&group.name, &like, &model.to_string());
-        let edit = Edit::Create { size: SIZE, text: remembered.text() };
+        let metadata = GroupMetadata::new(&group.name, &like, &model.to_string());
+        let edit = Edit::Create { size: SIZE, text: metadata.text() };
         let volume = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&group.name, &error))?;
-        let (seed, stages) = (remembered.seed, model.names());
+        let (seed, stages) = (metadata.seed, model.names());
         let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
-        let made = Group { id, volume, remembered, stages };
+        let made = Group { id, volume, metadata, stages };
         let shown = made.shown();
         state.groups.insert(group.name.clone(), made);
         Ok(shown)
     }
 
-    /// Ends a group without volumes.
+    /// Deletes an empty group.
     pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.state();
         let Group { id, volume, .. } = *state.group(name)?;
-        let members = state.volumes.values().filter(|volume| volume.remembered.group.as_deref() == Some(name));
+        let members = state.volumes.values().filter(|volume| volume.metadata.group.as_deref() == Some(name));
         let members: Vec<&str> = members.map(Volume::name).collect();
         if !members.is_empty() {
             let members = members.join(", ");
@@ -87,35 +87,36 @@ impl Service {
         let edit = Edit::Delete { volume };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
         state.groups.remove(name);
-        // Nobody is in it, so it goes; a number that stayed would only be used up.
+        // Dissolving cannot fail: the group is empty.
         self.inner.handle.call(move |server| server.volumes().0.dissolve(id))?;
         Ok(())
     }
 }
 
 impl State {
-    /// Refuses a product that its rules exclude on the machine of a group, as they do when it is written `on` that.
+    /// Refuses a product that its rules exclude on the machine of a group, with the rules of a configuration `PRODUCT
+    /// on MACHINE`.
     pub(crate) fn fits(&self, product: &Product, group: Option<&str>, products: &Catalogue) -> Result<(), Refusal> {
         let Some(group) = group.map(|group| self.group(group)).transpose()? else { return Ok(()) };
-        let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.remembered.like.parse::<Like>()) else {
+        let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.metadata.like.parse::<Like>()) else {
             return Ok(());
         };
         let terms = Terms { as_of: moment::today(), currency: None, region: None };
         let mut config = offer.with(&[]);
-        // One that the catalogue has forgotten has no rules any more.
+        // A machine that is missing in the catalogue has no rules.
         if config.machine.is_some() || products.offer(&machine, &terms).is_err() {
             return Ok(());
         }
         config.machine = Some(machine.volume);
         let why = |why| {
             let refusal = refused(&why);
-            Refusal { message: format!("in the group {}: {}", group.remembered.name, refusal.message), ..refusal }
+            Refusal { message: format!("in the group {}: {}", group.metadata.name, refusal.message), ..refusal }
         };
         products.offer(&config, &terms).map(drop).map_err(why)
     }
 }
 
-/// What the volumes of a machine share, and how it is written.
+/// Shared stages of a machine, and its notation.
 fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainSpec), Refusal> {
     match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
         Like::Stages(model) => Ok((model.to_string(), model)),
@@ -124,7 +125,9 @@ fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainSpec), Refus
             let offer = products.offer(&config, &terms).map_err(|refusal| refused(&refusal))?;
             if offer.product().kind() != ProductKind::Machine {
                 let example = "oci/VM.Standard.E4.Flex:16ocpu";
-                return Err(Refusal::bad(format!("{config} is no machine: write one, such as {example}, or stages")));
+                return Err(Refusal::bad(format!(
+                    "{config} is not a machine: write a machine, such as {example}, or stages"
+                )));
             }
             let model = offer.limits().map_err(|why| Refusal::bad(why.to_string()))?;
             Ok((offer.short().to_string(), model))

@@ -1,7 +1,7 @@
-//! The control of a service over HTTP/1.1: a thread that lets clients in, over Unix sockets and over TCP.
+//! Control API over HTTP/1.1: a thread that serves clients on Unix and TCP sockets.
 //!
-//! Knows nothing about volumes: what a path means is said in `routes`. A client can neither hold the service up nor use
-//! it up: their number, the size of what they send, and how long they take all have a limit.
+//! Independent of volumes: `routes` maps paths to actions. Clients cannot block or exhaust the service: their number,
+//! the size of requests, and all waits are limited.
 
 mod metrics;
 mod openapi;
@@ -35,35 +35,35 @@ pub use token::{Token, TokenError};
 use crate::Service;
 use plimsoll_front::sockets::{Listening, Place, SocketFile};
 
-/// Clients at one entrance at the same time; others wait. Where a token is needed these are clients that have shown it.
-const CLIENTS: usize = 64;
-/// Clients that have shown the token and wait for one of these seats; one more is told that the service is busy.
-const WAITING: usize = 64;
-/// Clients at one entrance that have not shown its token yet; one more ends the connection of the first of them.
-const STRANGERS: usize = 64;
-/// How long a client may take for the head of a request, or for its body.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The same for the head of a request of a client that has not shown the token.
-const STRANGER_PATIENCE: Duration = Duration::from_secs(2);
-/// How long a connection lasts before it is asked to end.
-const LIFETIME: Duration = Duration::from_secs(60);
-/// How long an answer may take once the end was asked for.
-const FAREWELL: Duration = Duration::from_secs(5);
-/// Threads that wait for the service.
-const WORKERS: usize = 8;
-/// How long to wait when no client can be let in, as with too many open files.
-const BREATH: Duration = Duration::from_millis(100);
+/// Concurrent clients per listener; further clients wait. With a token, only authenticated clients count.
+const MAX_CLIENTS: usize = 64;
+/// Authenticated clients that wait for a permit; further clients receive "busy".
+const MAX_WAITING: usize = 64;
+/// Unauthenticated clients per listener; a further client disconnects the oldest.
+const MAX_UNAUTHENTICATED: usize = 64;
+/// Timeout for the head of a request, and for its body.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout for the head of a request of an unauthenticated client.
+const UNAUTHENTICATED_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum age of a connection before graceful shutdown.
+const MAX_CONNECTION_AGE: Duration = Duration::from_secs(60);
+/// Timeout of graceful shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+/// Threads for blocking calls of the service.
+const BLOCKING_THREADS: usize = 8;
+/// Pause after a failed `accept`, for instance with too many open files.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// An entrance for clients.
+/// A listener with its access rule.
 #[derive(Debug)]
 pub struct Entrance {
-    /// Where.
+    /// Listening socket.
     pub listening: Listening,
-    /// What they have to show; everybody who can reach a socket without one may do everything.
+    /// Required token. Without a token, every client that can connect has full access.
     pub token: Option<Token>,
 }
 
-/// The thread that answers clients; it ends when this is dropped.
+/// Thread that serves clients; dropping this stops it.
 #[derive(Debug)]
 pub struct Control {
     stop: watch::Sender<bool>,
@@ -71,32 +71,32 @@ pub struct Control {
 }
 
 impl Control {
-    /// Lets clients of the service in.
+    /// Starts serving clients.
     ///
     /// # Errors
-    /// The system has no thread or no event queue for it, or a socket is none.
+    /// The runtime cannot be created, or a socket is invalid.
     pub fn open(service: &Service, entrances: Vec<Entrance>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .max_blocking_threads(WORKERS)
+            .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("control-work")
             .build()?;
         let (stop, stopped) = watch::channel(false);
         let router = routes::router(service);
         let entered = runtime.enter();
-        let doors = entrances.into_iter().map(Door::new).collect::<io::Result<Vec<Door>>>()?;
+        let listeners = entrances.into_iter().map(BoundListener::new).collect::<io::Result<Vec<BoundListener>>>()?;
         drop(entered);
-        let work = move || runtime.block_on(serve(doors, &router, &stopped));
+        let work = move || runtime.block_on(serve(listeners, &router, &stopped));
         let thread = std::thread::Builder::new().name("control".into()).spawn(work)?;
         Ok(Self { stop, thread: Some(thread) })
     }
 }
 
-/// Lets nobody in any more, waits for the answers that are under way, and removes the sockets.
+/// Stops accepting, waits for responses in progress, and removes the sockets.
 impl Drop for Control {
     fn drop(&mut self) {
-        // A thread that is gone listens to nothing and needs no word.
+        // Fails only if the thread has already ended.
         let _ = self.stop.send(true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -104,11 +104,11 @@ impl Drop for Control {
     }
 }
 
-/// An entrance on the runtime.
-struct Door {
+/// A listener registered with the runtime.
+struct BoundListener {
     listener: Listener,
     token: Option<Token>,
-    /// Removed with the door.
+    /// Removes the socket file on drop.
     _file: Option<SocketFile>,
 }
 
@@ -120,7 +120,7 @@ enum Listener {
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-impl Door {
+impl BoundListener {
     fn new(Entrance { listening, token }: Entrance) -> io::Result<Self> {
         let Listening { socket, place, file, .. } = listening;
         Ok(Self { listener: Listener::new(socket, &place)?, token, _file: file })
@@ -144,136 +144,143 @@ impl Listener {
     }
 }
 
-async fn serve(doors: Vec<Door>, router: &Router, stopped: &watch::Receiver<bool>) {
-    let mut admitting = JoinSet::new();
-    for door in doors {
-        admitting.spawn(admit(door, router.clone(), stopped.clone()));
+async fn serve(listeners: Vec<BoundListener>, router: &Router, stopped: &watch::Receiver<bool>) {
+    let mut accepting = JoinSet::new();
+    for bound in listeners {
+        accepting.spawn(accept_clients(bound, router.clone(), stopped.clone()));
     }
-    while admitting.join_next().await.is_some() {}
+    while accepting.join_next().await.is_some() {}
 }
 
-/// Lets clients in at one door until the end, then waits for those that are in.
-async fn admit(door: Door, router: Router, mut stopped: watch::Receiver<bool>) {
-    let (seats, queue) = (Arc::new(Semaphore::new(CLIENTS)), Arc::new(Semaphore::new(WAITING)));
+/// Accepts clients of a listener until shutdown, then waits for the connected clients.
+async fn accept_clients(bound: BoundListener, router: Router, mut stopped: watch::Receiver<bool>) {
+    let (permits, queue) = (Arc::new(Semaphore::new(MAX_CLIENTS)), Arc::new(Semaphore::new(MAX_WAITING)));
     let mut clients = JoinSet::new();
-    let mut strangers = Strangers::default();
+    let mut unauthenticated = Unauthenticated::default();
     loop {
-        // Where a token is needed, a seat is taken when it was shown.
-        let seat = match door.token {
+        // With a token, the permit is acquired after authentication.
+        let permit = match bound.token {
             Some(_) => None,
-            None => match unless(&mut stopped, Arc::clone(&seats).acquire_owned()).await {
-                Some(seat) => seat.ok(),
+            None => match unless_stopped(&mut stopped, Arc::clone(&permits).acquire_owned()).await {
+                Some(permit) => permit.ok(),
                 None => break,
             },
         };
-        let Some(accepted) = unless(&mut stopped, door.listener.accept()).await else { break };
+        let Some(accepted) = unless_stopped(&mut stopped, bound.listener.accept()).await else { break };
         let Ok(stream) = accepted else {
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(ACCEPT_RETRY).await;
             continue;
         };
         let (router, stopped) = (router.clone(), stopped.clone());
-        match &door.token {
+        match &bound.token {
             Some(token) => {
-                let guest = Arc::new(Guest::new(token, &seats, &queue));
-                let router = router.layer(middleware::from_fn_with_state(Arc::clone(&guest), admitted));
-                strangers.add(guest, clients.spawn(attend(stream, router, stopped, STRANGER_PATIENCE)));
+                let client = Arc::new(TokenClient::new(token, &permits, &queue));
+                let router = router.layer(middleware::from_fn_with_state(Arc::clone(&client), require_token));
+                unauthenticated
+                    .add(client, clients.spawn(serve_client(stream, router, stopped, UNAUTHENTICATED_TIMEOUT)));
             }
             None => {
                 clients.spawn(async move {
-                    attend(stream, router, stopped, PATIENCE).await;
-                    drop(seat);
+                    serve_client(stream, router, stopped, CLIENT_TIMEOUT).await;
+                    drop(permit);
                 });
             }
         }
         while clients.try_join_next().is_some() {}
     }
-    drop(door);
-    let _ = tokio::time::timeout(FAREWELL, clients.join_all()).await;
+    drop(bound);
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, clients.join_all()).await;
 }
 
-/// A client at an entrance that needs a token.
-struct Guest {
+/// A client of a listener that requires a token.
+struct TokenClient {
     token: Token,
-    seats: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     queue: Arc<Semaphore>,
-    /// It has shown the token, whether or not a seat is free.
+    /// Whether the token was presented, with or without a permit.
     authenticated: AtomicBool,
-    /// Its seat, from the first request on that shows the token.
-    seat: OnceCell<OwnedSemaphorePermit>,
+    /// Permit, from the first authenticated request on.
+    permit: OnceCell<OwnedSemaphorePermit>,
 }
 
-impl Guest {
-    fn new(token: &Token, seats: &Arc<Semaphore>, queue: &Arc<Semaphore>) -> Self {
+impl TokenClient {
+    fn new(token: &Token, permits: &Arc<Semaphore>, queue: &Arc<Semaphore>) -> Self {
         Self {
             token: token.clone(),
-            seats: Arc::clone(seats),
+            permits: Arc::clone(permits),
             queue: Arc::clone(queue),
             authenticated: AtomicBool::new(false),
-            seat: OnceCell::new(),
+            permit: OnceCell::new(),
         }
     }
 
-    /// Waits for a seat, unless it has one; false when there is none in time, or too many wait.
-    async fn seated(&self) -> bool {
-        if self.seat.initialized() {
+    /// Waits for a permit unless it is held; false on timeout or with too many waiting clients.
+    async fn acquire_permit(&self) -> bool {
+        if self.permit.initialized() {
             return true;
         }
         let Ok(_place) = self.queue.try_acquire() else { return false };
-        let seat = self.seat.get_or_try_init(|| Arc::clone(&self.seats).acquire_owned());
-        matches!(tokio::time::timeout(PATIENCE, seat).await, Ok(Ok(_)))
+        let permit = self.permit.get_or_try_init(|| Arc::clone(&self.permits).acquire_owned());
+        matches!(tokio::time::timeout(CLIENT_TIMEOUT, permit).await, Ok(Ok(_)))
     }
 }
 
-/// Connections over which no token was shown, the first one at the front.
+/// Unauthenticated connections, oldest first.
 #[derive(Default)]
-struct Strangers(VecDeque<(Arc<Guest>, AbortHandle)>);
+struct Unauthenticated(VecDeque<(Arc<TokenClient>, AbortHandle)>);
 
-impl Strangers {
-    /// Adds one, and ends the connection of the first when there are too many.
-    fn add(&mut self, guest: Arc<Guest>, connection: AbortHandle) {
-        self.0.retain(|(guest, connection)| !guest.authenticated.load(Ordering::Relaxed) && !connection.is_finished());
-        if self.0.len() == STRANGERS
+impl Unauthenticated {
+    /// Adds a connection, and aborts the oldest if there are too many.
+    fn add(&mut self, client: Arc<TokenClient>, connection: AbortHandle) {
+        self.0
+            .retain(|(client, connection)| !client.authenticated.load(Ordering::Relaxed) && !connection.is_finished());
+        if self.0.len() == MAX_UNAUTHENTICATED
             && let Some((_, first)) = self.0.pop_front()
         {
             first.abort();
         }
-        self.0.push_back((guest, connection));
+        self.0.push_back((client, connection));
     }
 }
 
-/// What comes of a future; `None` when the end comes first.
-async fn unless<T>(stopped: &mut watch::Receiver<bool>, future: impl Future<Output = T>) -> Option<T> {
+/// Output of a future; `None` if shutdown comes first.
+async fn unless_stopped<T>(stopped: &mut watch::Receiver<bool>, future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         _ = stopped.wait_for(|stopped| *stopped) => None,
         done = future => Some(done),
     }
 }
 
-/// Answers the requests of one client.
-async fn attend(stream: Box<dyn Stream>, router: Router, mut stopped: watch::Receiver<bool>, head_patience: Duration) {
+/// Serves the requests of a client.
+async fn serve_client(
+    stream: Box<dyn Stream>,
+    router: Router,
+    mut stopped: watch::Receiver<bool>,
+    head_timeout: Duration,
+) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(head_patience)
+        .header_read_timeout(head_timeout)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut connection = std::pin::pin!(connection);
-    let within = tokio::time::timeout(LIFETIME, connection.as_mut());
-    if let Some(Ok(_)) = unless(&mut stopped, within).await {
+    let within = tokio::time::timeout(MAX_CONNECTION_AGE, connection.as_mut());
+    if let Some(Ok(_)) = unless_stopped(&mut stopped, within).await {
         return;
     }
     connection.as_mut().graceful_shutdown();
-    // What a client does not read in this time is lost to it.
-    let _ = tokio::time::timeout(FAREWELL, connection).await;
+    // Unread responses are dropped after the timeout.
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, connection).await;
 }
 
-/// Answers 401 and ends the connection, unless the token is shown. The body of the request is not read before.
-async fn admitted(State(guest): State<Arc<Guest>>, request: Request, next: Next) -> Response {
-    if !guest.token.admits(request.headers()) {
+/// Authentication middleware: answers 401 and closes the connection without a valid token, before the body is read.
+async fn require_token(State(client): State<Arc<TokenClient>>, request: Request, next: Next) -> Response {
+    if !client.token.admits(request.headers()) {
         return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer"), (CONNECTION, "close")]).into_response();
     }
-    guest.authenticated.store(true, Ordering::Relaxed);
-    if guest.seated().await {
+    client.authenticated.store(true, Ordering::Relaxed);
+    if client.acquire_permit().await {
         return next.run(request).await;
     }
-    // A connection that is kept without a seat would count nowhere.
+    // Closes the connection: without a permit it would not be counted.
     ([(CONNECTION, "close")], routes::busy()).into_response()
 }

@@ -1,41 +1,41 @@
-//! Other levels and products for volumes that are served.
+//! Changes of the level or product of a served volume.
 
 use std::sync::MutexGuard;
 
 use plimsoll_volume::Edit;
 
 use crate::api;
-use crate::life::Life;
+use crate::automation::Automation;
+use crate::metadata::VolumeMetadata;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::remembered::Remembered;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 
 impl Service {
-    /// Another level or product, online where the real product can do it so.
+    /// Changes level or product, online if the real product can do so.
     ///
-    /// To become another product altogether is plimsoll's own: the real one would be copied. It happens online.
+    /// A change to a different product has no real counterpart (data would be copied). It happens online.
     pub fn level(&self, name: &str, level: &api::Level) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let (mut product, why) = self.leveled(&state, name, level)?;
         if let Some(why) = why {
             drop(state);
             state = self.detached(name, level, &why)?;
-            // It may have been changed while it was waited for.
+            // The state may have changed during the wait.
             product = self.leveled(&state, name, level)?.0;
         }
         let volume = state.volume_mut(name)?;
-        self.become_like(volume, product, None)?;
-        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
+        self.change_product(volume, product, None)?;
+        volume.automation = Automation::new(self.model_now(), &volume.metadata, &volume.product, &self.inner.options);
         self.show(volume)
     }
 
-    /// The product that a volume becomes, and why the vendor does that on a detached volume only, where it does.
+    /// The new product of a volume, and the reason if the vendor makes this change only on detached volumes.
     fn leveled(&self, state: &State, name: &str, level: &api::Level) -> Result<(Product, Option<String>), Refusal> {
         let volume = state.volume(name)?;
         let product = volume.product.changed(&level.to, self.products(), volume.size)?;
-        state.fits(&product, volume.remembered.group.as_deref(), self.products())?;
+        state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
         if let Some(offer) = product.offer.as_ref().filter(|offer| offer.capacity.get() < volume.size) {
             let (holds, has) = (offer.capacity, shown(volume.size));
             return Err(Refusal::bad(format!(
@@ -48,7 +48,7 @@ impl Service {
         Ok((product, why))
     }
 
-    /// Refuses a change that the real product makes detached only, or ends the connections when that was asked for.
+    /// Refuses a change that the real product makes only while detached, or disconnects the clients if forced.
     fn detached(&self, name: &str, level: &api::Level, why: &str) -> Result<MutexGuard<'_, State>, Refusal> {
         let refusal = match self.unused(name, "change it") {
             Ok(state) => return Ok(state),
@@ -62,23 +62,22 @@ impl Service {
         Err(Refusal::conflict(format!("{why}; {}{force}", refusal.message.replace(&format!("{name} "), "it "))))
     }
 
-    /// Makes it durable that a volume is like `product` from now on, and then so. A volume that rests comes back to
-    /// `rests_from`.
-    pub(crate) fn become_like(
+    /// Commits the change to `product`, then applies it. A resting volume returns to `rests_from`.
+    pub(crate) fn change_product(
         &self,
         volume: &mut Volume,
         product: Product,
         rests_from: Option<u32>,
     ) -> Result<(), Refusal> {
-        let remembered = volume.remembered_like(&product, rests_from);
-        self.remember(volume, remembered)?;
-        self.take_on(volume, product)
+        let metadata = volume.metadata_like(&product, rests_from);
+        self.store_metadata(volume, metadata)?;
+        self.apply_product(volume, product)
     }
 
-    /// What is remembered becomes so.
-    pub(crate) fn take_on(&self, volume: &mut Volume, product: Product) -> Result<(), Refusal> {
+    /// Applies committed metadata to the served volume.
+    pub(crate) fn apply_product(&self, volume: &mut Volume, product: Product) -> Result<(), Refusal> {
         volume.product = product;
-        let (export, seed) = (volume.export, volume.remembered.seed);
+        let (export, seed) = (volume.export, volume.metadata.seed);
         let (model, offer) = (volume.product.model.clone(), volume.offer(self.inner.options.slow));
         self.inner.handle.call(move |server| {
             let (volumes, now, _) = server.volumes();
@@ -88,19 +87,19 @@ impl Service {
         Ok(())
     }
 
-    /// Makes what is remembered of a volume durable.
-    pub(crate) fn remember(&self, volume: &mut Volume, remembered: Remembered) -> Result<(), Refusal> {
-        if remembered == volume.remembered {
+    /// Makes the metadata of a volume durable.
+    pub(crate) fn store_metadata(&self, volume: &mut Volume, metadata: VolumeMetadata) -> Result<(), Refusal> {
+        if metadata == volume.metadata {
             return Ok(());
         }
-        let edit = Edit::Describe { volume: volume.id, text: remembered.text() };
+        let edit = Edit::Describe { volume: volume.id, text: metadata.text() };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
-        volume.remembered = remembered;
+        volume.metadata = metadata;
         Ok(())
     }
 }
 
-/// Why the vendor makes a change on a detached volume only.
+/// Reason why the vendor makes a change only on detached volumes.
 fn detached_only(from: &Product, to: &Product) -> Option<String> {
     let (before, after) = (from.offer.as_ref()?, to.offer.as_ref()?);
     before.detached_only(after).map(|why| format!("{}: {why}", after.product().name()))

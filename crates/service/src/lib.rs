@@ -1,11 +1,11 @@
-//! The volume service: volumes by name, the products that they are like, what happens to them over time, and the control
-//! of all this over HTTP.
+//! The volume service: named volumes, their products and automation, and their control over HTTP.
 //!
-//! Joins the catalogue (what a configuration means), the volumes (when they answer, where their bytes are) and the
-//! fronts (who asks). The ring loop of the front serves clients; all else happens beside it and reaches it by errands.
+//! Joins the catalogue (configurations), the volumes (timing and data) and the fronts (protocols). The ring loop of the
+//! front serves clients; all other work runs on other threads and sends calls to the loop.
 
 pub mod api;
 mod attach;
+mod automation;
 mod bill;
 pub mod client;
 mod faults;
@@ -14,15 +14,14 @@ mod fsck;
 mod group;
 pub mod http;
 mod levels;
-mod life;
 mod manage;
+mod metadata;
 mod moment;
 mod names;
 mod open;
 mod product;
 mod recording;
 mod refusal;
-mod remembered;
 mod scrub;
 mod service;
 mod volume;

@@ -1,4 +1,4 @@
-//! Volumes come, grow, are copied, and go.
+//! Creation, growth, copies and deletion of volumes.
 
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
@@ -7,26 +7,26 @@ use plimsoll_front::Server;
 use plimsoll_volume::{Access, Edit, Export, VolumeId};
 
 use crate::api;
+use crate::automation::Automation;
 use crate::bill::Bill;
 use crate::floor;
-use crate::life::Life;
+use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::remembered::Remembered;
 use crate::service::{Service, State};
 use crate::volume::{Served, Volume};
 use crate::watch::Watch;
 
-/// How long a client that has just closed its connection is waited for.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// How long what is in flight is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(2);
+/// Grace period for the disconnection of the last client.
+const DISCONNECT_GRACE: Duration = Duration::from_secs(1);
+/// Timeout for requests in flight.
+const IN_FLIGHT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Poll interval.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 impl Service {
-    /// Makes a volume.
+    /// Creates a volume.
     pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         state.free(&create.name)?;
@@ -34,15 +34,15 @@ impl Service {
         let size = product.size(create.size_bytes)?;
         self.can_emulate(&product, size)?;
         state.fits(&product, create.group.as_deref(), self.products())?;
-        let mut remembered = Remembered::new(&create.name, &product.like, &product.model.to_string(), moment::now());
-        remembered.seed = create.seed.unwrap_or(remembered.seed);
-        remembered.group.clone_from(&create.group);
-        remembered.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
-        let edit = Edit::Create { size, text: remembered.text() };
-        self.make(&mut state, edit, remembered, product, (size, Access::ReadWrite))
+        let mut metadata = VolumeMetadata::new(&create.name, &product.like, &product.model.to_string(), moment::now());
+        metadata.seed = create.seed.unwrap_or(metadata.seed);
+        metadata.group.clone_from(&create.group);
+        metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
+        let edit = Edit::Create { size, text: metadata.text() };
+        self.make(&mut state, edit, metadata, product, (size, Access::ReadWrite))
     }
 
-    /// Makes a snapshot: a volume that cannot be written, with the present content of this one.
+    /// Creates a snapshot: a read-only volume with the present content of this volume.
     pub fn snapshot(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
         if fork.like.is_some() {
             return Err(Refusal::bad("a snapshot is like its volume: make a clone of it that is like something else"));
@@ -50,7 +50,7 @@ impl Service {
         self.fork(name, fork, Access::ReadOnly)
     }
 
-    /// Makes a clone: a volume of its own, with the present content of this one.
+    /// Creates a clone: a writable volume with the present content of this volume.
     pub fn clone_volume(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
         self.fork(name, fork, Access::ReadWrite)
     }
@@ -59,7 +59,7 @@ impl Service {
         let mut state = self.state();
         let (of, size, group, mut product) = {
             let of = state.volume(name)?;
-            (of.id, of.size, of.remembered.group.clone(), of.product.clone())
+            (of.id, of.size, of.metadata.group.clone(), of.product.clone())
         };
         state.free(&fork.name)?;
         if let Some(like) = &fork.like {
@@ -68,17 +68,17 @@ impl Service {
             self.can_emulate(&product, size)?;
             state.fits(&product, group.as_deref(), self.products())?;
         }
-        // A clone may be larger, when somebody says what it is like.
+        // A clone may be larger if a configuration is given.
         let larger = fork.like.as_ref().and(product.offer.as_ref()).map(|offer| offer.capacity.get());
-        // That its product is too fast for this host keeps nobody from a copy of the data.
-        let mut remembered = Remembered::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
-        remembered.of = Some(name.to_owned());
+        // No check of the floor: a product too fast for this host must not prevent a copy of the data.
+        let mut metadata = VolumeMetadata::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
+        metadata.of = Some(name.to_owned());
         if access == Access::ReadWrite {
-            remembered.group = group;
-            remembered.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
+            metadata.group = group;
+            metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
         }
-        let edit = Edit::Fork { of, access, text: remembered.text() };
-        let made = self.make(&mut state, edit, remembered, product, (size, access))?;
+        let edit = Edit::Fork { of, access, text: metadata.text() };
+        let made = self.make(&mut state, edit, metadata, product, (size, access))?;
         match larger.filter(|larger| *larger > size) {
             Some(larger) => {
                 let volume = state.volume_mut(&fork.name)?;
@@ -89,33 +89,33 @@ impl Service {
         }
     }
 
-    /// Makes a volume durable, serves it, and gives it its name.
+    /// Makes a volume durable, serves it, and registers its name.
     fn make(
         &self,
         state: &mut State,
         edit: Edit,
-        remembered: Remembered,
+        metadata: VolumeMetadata,
         product: Product,
         (size, access): (u64, Access),
     ) -> Result<api::Volume, Refusal> {
-        let name = remembered.name.clone();
-        let group = remembered.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
+        let name = metadata.name.clone();
+        let group = metadata.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
         let id: VolumeId = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&name, &error))?;
-        let served = Served::new(id, &remembered, &product, (size, access), group, self.inner.options.slow);
+        let served = Served::new(id, &metadata, &product, (size, access), group, self.inner.options.slow);
         let export = self.inner.handle.call(move |server| served.begin(server))??;
-        let life = Life::new(self.model_now(), &remembered, &product, &self.inner.options);
-        let volume = Volume::new(id, export, (size, access), remembered, product, life);
+        let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
+        let volume = Volume::new(id, export, (size, access), metadata, product, automation);
         let shown = self.show(&volume);
         state.volumes.insert(name, volume);
         shown
     }
 
-    /// Refuses what this host cannot emulate.
+    /// Refuses a configuration that is too fast for this host.
     pub(crate) fn can_emulate(&self, product: &Product, size: u64) -> Result<(), Refusal> {
         floor::check(product, size, &self.inner.options.floor, self.inner.options.slow)
     }
 
-    /// A larger volume; clients that ask again see it at once. A product grows with it where it would be too small.
+    /// Enlarges a volume; clients see the new size when they query it again. A product that is too small grows, too.
     pub fn resize(&self, name: &str, resize: api::Resize) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume(name)?;
@@ -126,7 +126,7 @@ impl Service {
         }
         let product = volume.product.holding(size, self.products())?;
         if let Some(product) = &product {
-            state.fits(product, volume.remembered.group.as_deref(), self.products())?;
+            state.fits(product, volume.metadata.group.as_deref(), self.products())?;
             self.can_emulate(product, size)?;
         }
         let volume = state.volume_mut(name)?;
@@ -134,19 +134,19 @@ impl Service {
         self.show(volume)
     }
 
-    /// Makes a volume larger, and its product with it, in one commit.
+    /// Grows a volume and its product in a single commit.
     fn grow(&self, volume: &mut Volume, size: u64, product: Option<Product>) -> Result<(), Refusal> {
         let product = product.unwrap_or_else(|| volume.product.clone());
-        let remembered = volume.remembered_like(&product, volume.remembered.rests_from);
-        let edit = Edit::Grow { volume: volume.id, size, text: Some(remembered.text()) };
+        let metadata = volume.metadata_like(&product, volume.metadata.rests_from);
+        let edit = Edit::Grow { volume: volume.id, size, text: Some(metadata.text()) };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
-        (volume.size, volume.remembered) = (size, remembered);
-        self.take_on(volume, product)?;
-        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
+        (volume.size, volume.metadata) = (size, metadata);
+        self.apply_product(volume, product)?;
+        volume.automation = Automation::new(self.model_now(), &volume.metadata, &volume.product, &self.inner.options);
         Ok(())
     }
 
-    /// Gives a volume the content of another one, in place of its own.
+    /// Replaces the content of a volume with that of another.
     pub fn restore(&self, name: &str, restore: &api::Restore) -> Result<api::Volume, Refusal> {
         let state = self.unused(name, "it is restored")?;
         let volume = state.volume(name)?;
@@ -163,7 +163,7 @@ impl Service {
         self.show(volume)
     }
 
-    /// Ends a volume that nobody uses.
+    /// Deletes an unused volume.
     pub fn delete(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.unused_then(name, "it is deleted", |server, export| {
             let is_quiet = server.volumes().0.in_flight(export) == 0;
@@ -175,15 +175,15 @@ impl Service {
         })?;
         let volume = state.volume(name)?;
         let edit = Edit::Delete { volume: volume.id };
-        // What could not be recorded to its end keeps no volume alive.
+        // A failed end of the recording does not prevent deletion.
         let _ = self.end_recording(state.volume_mut(name)?);
         let deleted = self.inner.handle.edit(edit);
         if let Err(error) = deleted {
-            // It is there, and goes on being served.
+            // The volume still exists: serve it again.
             let (volume, groups) = (state.volume(name)?, &state.groups);
-            let group = volume.remembered.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
-            let Volume { id, size, access, remembered, product, .. } = volume;
-            let served = Served::new(*id, remembered, product, (*size, *access), group, self.inner.options.slow);
+            let group = volume.metadata.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
+            let Volume { id, size, access, metadata, product, .. } = volume;
+            let served = Served::new(*id, metadata, product, (*size, *access), group, self.inner.options.slow);
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let volume = state.volume_mut(name)?;
             volume.export = export;
@@ -194,14 +194,14 @@ impl Service {
         Ok(())
     }
 
-    /// All names, while a volume is no block device of this host and has no clients. A client that has just gone is waited
-    /// for, without the lock.
+    /// Locks the state while a volume is unattached and has no clients. Waits a grace period for the last client
+    /// without the lock.
     pub(crate) fn unused(&self, name: &str, action: &str) -> Result<MutexGuard<'_, State>, Refusal> {
         self.unused_then(name, action, |_, _| true)
     }
 
-    /// The same, as soon as `then` succeeds too. It is called in the step of the ring in which there are no clients, so
-    /// that none can come in between.
+    /// Like `unused`, but also requires `then` to succeed. `then` runs in the same step of the ring that found no
+    /// clients, so that no client can connect in between.
     fn unused_then(
         &self,
         name: &str,
@@ -222,24 +222,24 @@ impl Service {
             if is_done {
                 return Ok(state);
             }
-            if clients > 0 && begun.elapsed() >= FAREWELL {
+            if clients > 0 && begun.elapsed() >= DISCONNECT_GRACE {
                 let s = if clients == 1 { "" } else { "s" };
                 return Err(Refusal::conflict(format!(
                     "{name} has {clients} client{s}: {action} when they have disconnected"
                 )));
             }
-            if begun.elapsed() >= PATIENCE {
+            if begun.elapsed() >= IN_FLIGHT_TIMEOUT {
                 return Err(unanswered(name));
             }
             drop(state);
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// Ends the connections of a volume once what they asked for is answered, and offers it again. That is waited for
-    /// without the lock, and the volume looked at again each time. Returns all names.
+    /// Disconnects the clients of a volume after their requests in flight are answered, and offers it again. Waits
+    /// without the lock and reads the volume again each time. Returns the locked state.
     pub(crate) fn disconnect(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + IN_FLIGHT_TIMEOUT;
         let id = self.state().volume(name)?.id;
         loop {
             let state = self.state();
@@ -257,7 +257,7 @@ impl Service {
                 return if is_quiet { Ok(state) } else { Err(unanswered(name)) };
             }
             drop(state);
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

@@ -1,20 +1,20 @@
-//! The time of day: for what is remembered, and for terms of offers.
+//! Wall-clock time, for metadata and terms of offers.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use plimsoll_catalogue::Date;
 
-/// Nanoseconds since 1970, UTC; 0 before that.
+/// Nanoseconds since 1970 in UTC; 0 before.
 pub(crate) fn now_ns() -> u64 {
     u64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(0)
 }
 
-/// RFC 3339 in UTC.
+/// Present time, RFC 3339 in UTC.
 pub(crate) fn now() -> String {
     format!("{:.3}", Timestamp::now())
 }
 
-/// The day, UTC.
+/// Present date in UTC.
 pub(crate) fn today() -> Date {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())

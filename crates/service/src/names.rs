@@ -4,10 +4,10 @@ use plimsoll_catalogue::{nearest, one_of};
 
 use crate::refusal::{Kind, Refusal};
 
-/// The longest name.
+/// Maximum length in bytes.
 const NAME_BYTES: usize = 64;
 
-/// A name that can be given: part of NBD addresses and of paths, so it has no letter that means something there.
+/// Checks that a name is valid in NBD URIs and paths without escapes.
 pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let begins = name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
@@ -17,11 +17,13 @@ pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     let shown: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
     Err(Refusal::new(
         Kind::Bad,
-        format!("\"{shown}\" is no name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"),
+        format!(
+            "\"{shown}\" is not a valid name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"
+        ),
     ))
 }
 
-/// There is no `what` of that name; `known` are those that there are.
+/// Refusal for an unknown name; `what` is the kind of object, `known` are the existing names.
 pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Refusal {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(name, known.iter().copied());

@@ -1,4 +1,4 @@
-//! From a data directory to a service: what was there is served again.
+//! Start of a service: opens the data directory and serves its volumes.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -11,17 +11,17 @@ use plimsoll_units::{Bytes, Instant};
 use plimsoll_volume::{Access, Geometry, Store, Unrecoverable, Unreferenced, VolumeId, Volumes};
 
 use crate::attach::left_over;
+use crate::automation::{Automation, Ticker};
 use crate::fsck;
 use crate::group::Group;
-use crate::life::{Life, Pulse};
+use crate::metadata::{StoredMetadata, VolumeMetadata};
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::OpenError;
-use crate::remembered::{Remembered, Text};
 use crate::service::{Inner, Options, Service, State};
 use crate::volume::{Served, Volume};
 
-/// A volume as the store has it.
+/// A volume found in the store.
 struct Found {
     id: VolumeId,
     size: u64,
@@ -80,16 +80,16 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server), OpenError> {
         clock,
         started: moment::now(),
         state: Mutex::new(state),
-        pulse: Pulse::default(),
+        ticker: Ticker::default(),
         scrub: Mutex::default(),
         notices,
     };
     let service = Service { inner: Arc::new(inner) };
-    service.inner.pulse.begin(&service.inner).map_err(OpenError::Thread)?;
+    service.inner.ticker.start(&service.inner).map_err(OpenError::Thread)?;
     Ok((service, server))
 }
 
-/// A log that has lost commits, with the volumes that it concerns.
+/// Describes a log that has lost commits, with the affected volumes.
 fn damaged(directory: &Path, error: DirectoryError) -> OpenError {
     match error {
         DirectoryError::Log { source, log, .. } => {
@@ -107,7 +107,7 @@ fn torn(TornCommit { bytes, kept }: &TornCommit) -> String {
     format!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")
 }
 
-/// Bytes that the store may use: what was said, or what it has and what the filesystem still has.
+/// Space limit of the store: the option, or the space used plus the free space of the filesystem.
 pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
     options.capacity.unwrap_or_else(|| {
         let free =
@@ -116,7 +116,7 @@ pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
     })
 }
 
-/// Serves everything that the store has.
+/// Serves all volumes of the store.
 fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result<State, OpenError> {
     let (volumes, ..) = server.volumes();
     let about: Vec<(Found, String)> = volumes
@@ -126,20 +126,20 @@ fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result
         .collect();
     let (mut state, mut found) = (State::default(), Vec::new());
     let wrong =
-        |id: VolumeId, why: String| OpenError::Remembered { directory: directory.to_path_buf(), volume: id.0, why };
+        |id: VolumeId, why: String| OpenError::VolumeMetadata { directory: directory.to_path_buf(), volume: id.0, why };
     for (one, text) in about {
-        match Text::read(&text).map_err(|why| wrong(one.id, why))? {
-            Text::Volume(remembered) => found.push((one, *remembered)),
-            Text::Group(remembered) => {
+        match StoredMetadata::read(&text).map_err(|why| wrong(one.id, why))? {
+            StoredMetadata::Volume(metadata) => found.push((one, *metadata)),
+            StoredMetadata::Group(metadata) => {
                 let id = one.id;
-                let group = Group::again(server, id, remembered, &options.products).map_err(|why| wrong(id, why))?;
-                state.groups.insert(group.remembered.name.clone(), group);
+                let group = Group::restore(server, id, metadata, &options.products).map_err(|why| wrong(id, why))?;
+                state.groups.insert(group.metadata.name.clone(), group);
             }
         }
     }
-    for (one, remembered) in found {
-        let (id, name) = (one.id, remembered.name.clone());
-        let mut volume = again(server, &state, one, remembered, options).map_err(|why| wrong(id, why))?;
+    for (one, metadata) in found {
+        let (id, name) = (one.id, metadata.name.clone());
+        let mut volume = restore_volume(server, &state, one, metadata, options).map_err(|why| wrong(id, why))?;
         volume.attachment = left_over(directory, &name);
         if state.volumes.insert(name, volume).is_some() {
             return Err(wrong(id, "another volume has the same name".to_owned()));
@@ -148,21 +148,21 @@ fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result
     Ok(state)
 }
 
-/// Serves a volume that was there.
-fn again(
+/// Serves an existing volume.
+fn restore_volume(
     ring: &mut Server,
     state: &State,
     Found { id, size, access }: Found,
-    remembered: Remembered,
+    metadata: VolumeMetadata,
     options: &Options,
 ) -> Result<Volume, String> {
-    let product = Product::again(&remembered.like, &remembered.model, &options.products)?;
-    let group = match &remembered.group {
+    let product = Product::restore(&metadata.like, &metadata.model, &options.products)?;
+    let group = match &metadata.group {
         Some(name) => Some(state.groups.get(name).ok_or_else(|| format!("its group {name} is not there"))?.id),
         None => None,
     };
-    let served = Served::new(id, &remembered, &product, (size, access), group, options.slow);
+    let served = Served::new(id, &metadata, &product, (size, access), group, options.slow);
     let export = served.begin(ring).map_err(|not| not.to_string())?;
-    let life = Life::new(Instant::ZERO, &remembered, &product, options);
-    Ok(Volume::new(id, export, (size, access), remembered, product, life))
+    let automation = Automation::new(Instant::ZERO, &metadata, &product, options);
+    Ok(Volume::new(id, export, (size, access), metadata, product, automation))
 }

@@ -1,4 +1,4 @@
-//! What a volume is like: a text, and what the catalogue makes of it.
+//! Product of a volume: its configuration text, resolved against the catalogue.
 
 use std::path::Path;
 
@@ -11,28 +11,28 @@ use plimsoll_model::{ChainSpec, StageSpec};
 use crate::moment;
 use crate::refusal::{Refusal, shown};
 
-/// The longest text that says what a volume is like.
+/// Maximum length of a configuration.
 const LIKE_BYTES: usize = 4_096;
 
-/// A product or bare stages.
+/// A product of the catalogue, or bare stages.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
-    /// As it is written: it can be read again.
+    /// Configuration text, in a form that can be parsed again.
     pub like: String,
-    /// When it answers.
+    /// Timing model.
     pub model: ChainSpec,
-    /// What is offered, unless these are bare stages.
+    /// Offer of the catalogue; `None` for bare stages.
     pub offer: Option<Box<Offer>>,
-    /// The catalogue that made it is gone: why its model is as remembered.
+    /// Reason why the catalogue no longer has the product; the model is then the stored model.
     pub lost: Option<String>,
 }
 
 impl Product {
-    /// Reads a configuration or stages. `size` is how much it has to hold, when that is known: a configuration without a
-    /// size gets the least that does.
+    /// Parses a configuration or stages. `size` is the required capacity, if known: a configuration without a size gets
+    /// the smallest sufficient size.
     pub fn read(text: &str, catalogue: &Catalogue, size: Option<u64>) -> Result<Self, Refusal> {
         if text.len() > LIKE_BYTES {
-            return Err(Refusal::bad(format!("what a volume is like is said in at most {LIKE_BYTES} bytes")));
+            return Err(Refusal::bad(format!("the configuration is limited to {LIKE_BYTES} bytes")));
         }
         match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
             Like::Stages(model) => Ok(Self { like: model.to_string(), model, offer: None, lost: None }),
@@ -40,11 +40,11 @@ impl Product {
         }
     }
 
-    /// As it was, with the model that is remembered should the catalogue not know it any more.
-    pub fn again(like: &str, notation: &str, catalogue: &Catalogue) -> Result<Self, String> {
+    /// Restores a product from its metadata, with the stored model if the catalogue no longer has it.
+    pub fn restore(like: &str, notation: &str, catalogue: &Catalogue) -> Result<Self, String> {
         Self::read(like, catalogue, None).or_else(|why| {
             let model = plimsoll_model::parse(notation).map_err(|error| error.to_string())?;
-            let lost = Some(format!("it answers as it did before, without levels and price: {why}"));
+            let lost = Some(format!("its stored model is used, without levels and price: {why}"));
             Ok(Self { like: like.to_owned(), model, offer: None, lost })
         })
     }
@@ -61,7 +61,7 @@ impl Product {
         Ok(Self { like: offer.short().to_string(), model, offer: Some(Box::new(offer)), lost: None })
     }
 
-    /// The same with other settings, or another product altogether.
+    /// This product with other settings, or another product.
     pub fn changed(&self, to: &str, catalogue: &Catalogue, size: u64) -> Result<Self, Refusal> {
         let to = to.trim();
         let settings = self.offer.as_ref().zip(self.settings(to, catalogue));
@@ -74,7 +74,7 @@ impl Product {
         }
     }
 
-    /// The same at another level.
+    /// This product at another level.
     pub fn at_level(&self, level: u32, catalogue: &Catalogue) -> Result<Self, Refusal> {
         let none = || Refusal::bad(format!("{} has no levels", self.like));
         let (offer, option) = self.offer.as_ref().zip(self.level_option()).ok_or_else(none)?;
@@ -82,13 +82,13 @@ impl Product {
         Self::configured(&offer.with(&[setting]), catalogue, None)
     }
 
-    /// Another size, that holds `bytes`; `None` when this one does, or it is bare stages.
+    /// A size of this product that holds `bytes`; `None` if the present size suffices or for bare stages.
     pub fn holding(&self, bytes: u64, catalogue: &Catalogue) -> Result<Option<Self>, Refusal> {
         let Some(offer) = self.offer.as_ref().filter(|offer| offer.capacity.get() < bytes) else { return Ok(None) };
         let too_small = || {
             let (holds, asked) = (offer.capacity, shown(bytes));
             Refusal::bad(format!(
-                "{} holds {holds}, and no size of it holds {asked}: choose another product",
+                "{} holds {holds}, and its largest size is less than {asked}: choose another product",
                 self.like
             ))
         };
@@ -96,7 +96,7 @@ impl Product {
         Self::configured(&config, catalogue, None).map(Some)
     }
 
-    /// Settings of its product, if a text is that: a bare number is the level.
+    /// Parses a text as settings of this product; a bare number is the level. `None` if it is a configuration.
     fn settings(&self, to: &str, catalogue: &Catalogue) -> Option<Vec<Setting>> {
         let offer = self.offer.as_ref()?;
         if to.parse::<f64>().is_ok() {
@@ -113,7 +113,7 @@ impl Product {
         (plain && !settings.is_empty() && !settings.iter().any(is_whole)).then_some(settings)
     }
 
-    /// The option that levels are of: the first that is a number, no size, and raises a limit.
+    /// The level option: the first numeric option, other than the size, that raises a limit.
     pub fn level_option(&self) -> Option<&Chosen> {
         let offer = self.offer.as_ref()?;
         let limits = offer.product().limits();
@@ -123,7 +123,7 @@ impl Product {
         offer.options.iter().find(|option| &*option.name != "size" && is_number(option) && raises(option))
     }
 
-    /// Its level; `None` where it has none, or one that is no whole number.
+    /// Present level; `None` without levels or if it is not an integer.
     pub fn level(&self) -> Option<u32> {
         match self.level_option()?.value {
             Some(OptionValue::Number(level)) if level >= 0.0 && level.fract() == 0.0 => Some(level as u32),
@@ -131,7 +131,7 @@ impl Product {
         }
     }
 
-    /// Bytes of a volume that is like it.
+    /// Size in bytes of a volume with this product.
     pub fn size(&self, asked: Option<u64>) -> Result<u64, Refusal> {
         match (&self.offer, asked) {
             (Some(offer), None) => Ok(offer.capacity.get()),
@@ -142,16 +142,16 @@ impl Product {
                 shown(asked)
             ))),
             (_, Some(asked)) => Ok(asked),
-            (None, None) => Err(Refusal::bad("stages say nothing of a size: give one, such as --size 10GiB")),
+            (None, None) => Err(Refusal::bad("stages have no size: give one, such as --size 10GiB")),
         }
     }
 
-    /// True when a disk turns somewhere in it.
+    /// Rotational if any stage is a disk.
     pub fn medium(&self) -> Medium {
         if turns(&self.model) { Medium::Rotational } else { Medium::Solid }
     }
 
-    /// What its figures stand on.
+    /// Limitations of the figures.
     pub fn doubts(&self) -> Vec<String> {
         let doubts = self.offer.iter().flat_map(|offer| offer.doubts());
         self.lost.iter().cloned().chain(doubts.map(|doubt| doubt.text)).collect()
@@ -163,7 +163,7 @@ fn turns(model: &ChainSpec) -> bool {
     model.stages().iter().any(|named| matches!(named.stage, StageSpec::Disk(_)) || inside(&named.stage))
 }
 
-/// What the catalogue says, and what to do about a product that it does not know.
+/// Refusal of the catalogue, with a remedy for unknown products.
 pub(crate) fn refused(refusal: &NotOffered) -> Refusal {
     let is_file = |name: &str| Path::new(name).extension().is_some_and(|end| end == "toml");
     let advice = match refusal {
@@ -176,7 +176,7 @@ pub(crate) fn refused(refusal: &NotOffered) -> Refusal {
     Refusal::bad(format!("{refusal}{advice}"))
 }
 
-/// An offer that holds `size`, when the configuration leaves its size open.
+/// The smallest offer that holds `size`, for a configuration without a size.
 fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<Offer, Refusal> {
     let terms = Terms { as_of: moment::today(), currency: None, region: None };
     let offer = catalogue.offer(config, &terms);

@@ -1,4 +1,4 @@
-//! What a volume is asked, recorded as a trace in a file of the service's host. A recording ends with the service.
+//! Recording of a volume's requests as a trace on the service's host. A recording ends with the service.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -12,7 +12,7 @@ use crate::service::Service;
 use crate::volume::Volume;
 
 impl Service {
-    /// Records what it is asked from now on, whoever asks. The file is a new one: nothing is ever written over.
+    /// Records the requests of all clients from now on. The file must not exist.
     pub fn record(&self, name: &str, recording: &api::Recording) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
@@ -23,7 +23,7 @@ impl Service {
         }
         let path = Path::new(&recording.file);
         if !path.is_absolute() {
-            return Err(Refusal::bad(format!("{} is no absolute path: write it from / on", path.display())));
+            return Err(Refusal::bad(format!("{} is not an absolute path: begin it with /", path.display())));
         }
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
             Refusal::bad(format!("{}: {error}: name a new file where the service can write", path.display()))
@@ -35,14 +35,14 @@ impl Service {
         self.show(volume)
     }
 
-    /// Ends the recording of a volume, and waits until all of it is written.
+    /// Ends the recording of a volume, and waits until the trace is written.
     pub fn stop_recording(&self, name: &str) -> Result<api::Recorded, Refusal> {
         let mut state = self.state();
         let recorded = self.end_recording(state.volume_mut(name)?)?;
         recorded.ok_or_else(|| Refusal::conflict(format!("{name} is not recorded: there is nothing to end")))
     }
 
-    /// Ends the recording of a volume that is about to go, or is to be recorded no more. `None` when there is none.
+    /// Ends the recording of a volume, if there is a recording.
     pub(crate) fn end_recording(&self, volume: &mut Volume) -> Result<Option<api::Recorded>, Refusal> {
         let Some(file) = volume.recording.take() else { return Ok(None) };
         let ended = self.inner.handle.stop_recording(volume.export)?;

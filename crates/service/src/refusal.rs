@@ -1,4 +1,4 @@
-//! Why a request was refused, and why a service cannot begin.
+//! Refusals of requests, and failures of the start.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,79 +7,79 @@ use plimsoll_front::{DirectoryError, EditFailed, Ended};
 use plimsoll_units::Bytes;
 use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 
-/// A request that was refused; nothing was changed.
+/// A refused request; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// What kind of reason.
+    /// Kind of the refusal.
     pub kind: Kind,
-    /// One line: what is wrong, and what to do.
+    /// Cause and remedy, in one line.
     pub message: String,
 }
 
-/// Kinds of reasons, as HTTP tells them apart.
+/// Kinds of refusals, with their HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It contradicts itself, the catalogue or what a volume can do: 400.
+    /// Invalid, or in conflict with the catalogue or the volume's abilities: 400.
     Bad,
-    /// There is no volume or group of that name: 404.
+    /// Unknown volume or group: 404.
     NotFound,
-    /// The name is taken, or the volume is in use: 409.
+    /// The name exists, or the volume is in use: 409.
     Conflict,
     /// The store is full: 507.
     NoSpace,
-    /// The service failed: 500.
+    /// Internal failure: 500.
     Failed,
 }
 
-/// A service cannot begin.
+/// A failed start of a service.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Its directory cannot be made.
+    /// The data directory cannot be created.
     #[error("making the data directory {}", directory.display())]
     Make {
-        /// Which.
+        /// Path of the directory.
         directory: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         #[source]
         source: io::Error,
     },
-    /// Its directory cannot be opened.
+    /// The data directory cannot be opened.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// It has lost what was durable.
+    /// The log has lost durable commits.
     #[error("the data directory {} is damaged, and nothing in it was changed: {why}", directory.display())]
     Damaged {
-        /// Which.
+        /// Path of the directory.
         directory: PathBuf,
-        /// What is lost, which volumes that concerns, and the remedy.
+        /// Loss, affected volumes, and remedy.
         why: String,
     },
-    /// What is in it is no store.
+    /// The content of the log is inconsistent.
     #[error("the data directory {}", directory.display())]
     Store {
-        /// Which.
+        /// Path of the directory.
         directory: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         source: Unrecoverable,
     },
-    /// What is remembered of a volume cannot be read.
-    #[error("what the data directory {} says of volume {volume} cannot be read: {why}", directory.display())]
-    Remembered {
-        /// Where.
+    /// The metadata of a volume is unreadable.
+    #[error("the metadata of volume {volume} in the data directory {} are unreadable: {why}", directory.display())]
+    VolumeMetadata {
+        /// Path of the directory.
         directory: PathBuf,
-        /// Its number in the store.
+        /// Number of the volume in the store.
         volume: u32,
-        /// Why.
+        /// Cause.
         why: String,
     },
-    /// The kernel gives no ring.
+    /// The kernel provides no `io_uring`.
     #[error(
         "starting the ring that serves clients (io_uring; it may be switched off: sysctl kernel.io_uring_disabled)"
     )]
     Ring(#[source] io::Error),
-    /// The thread that lets volumes live cannot be started.
+    /// The automation thread cannot be started.
     #[error("starting a thread")]
     Thread(#[source] io::Error),
 }
@@ -97,7 +97,7 @@ impl Refusal {
         Self::new(Kind::Conflict, message)
     }
 
-    /// What the store says of an edit of a volume.
+    /// Refusal for a failed edit of a volume.
     pub(crate) fn of_edit(name: &str, error: &EditFailed) -> Self {
         match error {
             EditFailed::Refused(refused) => Self::of_store(name, refused),
@@ -136,7 +136,7 @@ impl Refusal {
     }
 }
 
-/// Bytes for people.
+/// Formats bytes for messages.
 pub(crate) fn shown(bytes: u64) -> Bytes {
     Bytes::new(bytes)
 }

@@ -1,4 +1,4 @@
-//! Comparison of stored data with their checksums: a scrub that runs while volumes are served, and the damage that reads have found.
+//! Comparison of stored data with their checksums: a background scrub, and damage found by reads.
 
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
@@ -12,21 +12,21 @@ use crate::fsck::{DamagedBlock, damaged_blocks};
 use crate::refusal::Refusal;
 use crate::service::{Service, State};
 
-/// Bytes that a scrub compares at a time.
+/// Bytes compared per step.
 const PIECE: u64 = 1 << 20;
-/// Bytes a second of a scrub, unless the request names a rate.
+/// Default rate in bytes per second.
 const RATE: u64 = 100 << 20;
-/// Between two looks at a block that is being written.
+/// Retry interval for a block that is being written.
 const RETRY: Duration = Duration::from_millis(1);
-/// Damaged blocks that a scrub names.
+/// Maximum number of damaged blocks listed by a scrub.
 const NAMED_MAX: usize = 1_000;
 
-/// Damaged blocks that are known, with the volumes that had them when they were found, and how many times each was read.
+/// Known damaged blocks, with the volumes that had them when they were found, and the number of reads of each.
 #[derive(Debug, Default)]
 pub(crate) struct Damages(BTreeMap<Place, (Vec<DamagedBlock>, u64)>);
 
 impl Damages {
-    /// The damaged blocks of a volume, and how many times they were read.
+    /// Offsets of the damaged blocks of a volume, and the number of reads of them.
     pub fn of(&self, name: &str) -> (Vec<u64>, u64) {
         let mut found = (Vec::new(), 0);
         for (blocks, reads) in self.0.values() {
@@ -47,7 +47,7 @@ impl State {
 }
 
 impl Service {
-    /// Begins to compare the data of a volume, or of all, with their checksums.
+    /// Starts to compare the data of a volume, or of all, with their checksums.
     pub fn begin_scrub(&self, scrub: &api::Scrub) -> Result<api::ScrubState, Refusal> {
         let id = scrub.volume.as_deref().map(|name| self.state().volume(name).map(|volume| volume.id)).transpose()?;
         let (places, has_checksums) = self.inner.handle.call(move |server| {
@@ -86,7 +86,7 @@ impl Service {
         Ok(begun)
     }
 
-    /// The progress of the present scrub, or the outcome of the last one.
+    /// Progress of the present scrub, or result of the last.
     pub fn scrub_state(&self) -> Result<api::ScrubState, Refusal> {
         Ok(self.scrubbing().clone())
     }
@@ -95,7 +95,7 @@ impl Service {
         self.inner.scrub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// On a thread of its own, piece by piece.
+    /// Body of the scrub thread.
     fn scrub(&self, places: &[(Place, u64)], rate: u64) -> Result<(), Refusal> {
         let begun = Instant::now();
         let failed = |error: std::io::Error| Refusal::new(crate::Kind::Failed, format!("reading data: {error}"));
@@ -113,7 +113,7 @@ impl Service {
                 (at, done) = (at + piece, done + piece);
                 self.scrubbing().done_bytes = done;
                 let due = Duration::from_secs_f64(done as f64 / rate as f64);
-                if self.inner.pulse.waited(due.saturating_sub(begun.elapsed())) {
+                if self.inner.ticker.wait(due.saturating_sub(begun.elapsed())) {
                     return Err(Refusal::from(Ended));
                 }
             }
@@ -121,7 +121,7 @@ impl Service {
         Ok(())
     }
 
-    /// A block differed from its checksum: it was being written, or it is damaged.
+    /// Examines a mismatch again: the block may have been in the process of being written.
     fn confirm(&self, place: Place) -> Result<(), Refusal> {
         loop {
             let names = self.state().names();
@@ -132,7 +132,6 @@ impl Service {
             })?;
             match looked {
                 Ok((Some(true), _)) => return Ok(()),
-                // A damaged block.
                 Ok((Some(false), blocks)) => {
                     let mut state = self.scrubbing();
                     state.damaged_blocks += 1;
@@ -146,7 +145,7 @@ impl Service {
         }
     }
 
-    /// Takes over which blocks reads have found damaged, and reports new ones.
+    /// Updates the damaged blocks found by reads, and logs new damage.
     pub(crate) fn watch_damage(&self, state: &mut State) -> Result<(), Ended> {
         let names = state.names();
         let known: Vec<Place> = state.damages.0.keys().copied().collect();

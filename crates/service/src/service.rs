@@ -1,7 +1,7 @@
-//! The service as the control sees it: one method for each thing that can be asked.
+//! The service: one method per operation of the control API.
 //!
-//! One lock holds all names. It is held while a change becomes durable, so changes come one after the other; clients and
-//! their requests are waited for without it, and the ring loop never takes it.
+//! A lock protects all names. It is held while a change becomes durable, so changes are serialised. Waits for clients
+//! and their requests happen without it, and the ring loop never takes it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,41 +14,41 @@ use plimsoll_front::{Checksums, Handle, Server};
 use plimsoll_volume::Slow;
 
 use crate::api;
+use crate::automation::Ticker;
 use crate::group::Group;
-use crate::life::Pulse;
 use crate::names;
 use crate::refusal::{OpenError, Refusal};
 use crate::scrub::Damages;
 use crate::volume::Volume;
 
-/// How a service is run.
+/// Options of a service.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where its data are; made with mode 0700 when it is not there.
+    /// Data directory; created with mode 0700 if missing.
     pub directory: PathBuf,
-    /// Bytes that data may use; `None` for what the filesystem has.
+    /// Space limit for data in bytes; `None` for the space of the filesystem.
     pub capacity: Option<u64>,
     /// Time dilation.
     pub slow: Slow,
-    /// Where NBD clients come in, as URIs with an empty export: `nbd://127.0.0.1:10809`, `nbd+unix:///?socket=/run/nbd`,
-    /// `nbds://host:10809`. The name of a volume is put into each.
+    /// Listening addresses for NBD clients, as URIs with an empty export: `nbd://127.0.0.1:10809`,
+    /// `nbd+unix:///?socket=/run/nbd`, `nbds://host:10809`. The name of a volume is inserted in each.
     pub listens: Vec<String>,
-    /// All products that are known; the user's own among them.
+    /// All known products, including those of the user.
     pub products: Catalogue,
     /// Whether the ring runs with real-time priority.
     pub realtime: bool,
-    /// What the host can do at best. A product that is beyond it is refused; nothing is when its `iops` are 0.
+    /// Measured speed of the host. Faster products are refused; `iops` of 0 disables the check.
     pub floor: api::Floor,
-    /// Whether data have to have checksums.
+    /// Whether data must have checksums.
     pub checksums: Checksums,
-    /// Takes lines for the user that answer no request.
+    /// Receives log lines for the user.
     pub log: fn(&str),
     /// Program and version.
     pub made_by: String,
 }
 
-/// Volumes by name. Cheap to clone; its methods may be called from any thread, and take milliseconds, but for a fork or a
-/// restore of a volume that is busy.
+/// Named volumes. Cheap to clone. Methods can be called from any thread and take milliseconds, except a fork or restore
+/// of a busy volume.
 #[derive(Clone, Debug)]
 pub struct Service {
     pub(crate) inner: Arc<Inner>,
@@ -59,20 +59,20 @@ pub(crate) struct Inner {
     pub options: Options,
     pub handle: Handle,
     pub clock: Clock,
-    /// RFC 3339.
+    /// Time of start, RFC 3339.
     pub started: String,
     pub state: Mutex<State>,
-    pub pulse: Pulse,
+    pub ticker: Ticker,
     pub scrub: Mutex<api::ScrubState>,
     pub notices: Vec<String>,
 }
 
-/// Everything that has a name.
+/// All named objects.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub volumes: BTreeMap<String, Volume>,
     pub groups: BTreeMap<String, Group>,
-    /// Volumes that are files of this host.
+    /// FUSE mounts of volumes.
     pub mounted: BTreeMap<String, Mountpoint>,
     pub damages: Damages,
 }
@@ -94,7 +94,7 @@ impl State {
         self.groups.get(name).ok_or_else(|| names::unknown("group", name, known()))
     }
 
-    /// A name that a new volume can have.
+    /// Checks that a name is valid and unused.
     pub fn free(&self, name: &str) -> Result<(), Refusal> {
         names::check(name)?;
         if self.volumes.contains_key(name) {
@@ -111,35 +111,34 @@ impl State {
 }
 
 impl Service {
-    /// Opens a data directory, makes it when it is not there, and serves all volumes in it.
+    /// Opens or creates a data directory, and serves all volumes in it.
     ///
-    /// The caller gives the server its listeners, runs it on a thread of its own, and drops it when that ended. Until it
-    /// runs every method waits.
+    /// The caller adds listeners to the server, runs it on a separate thread, and drops it afterwards. All methods
+    /// block until the server runs.
     pub fn open(options: Options) -> Result<(Self, Server), OpenError> {
         crate::open::open(options)
     }
 
-    /// Ends what volumes do by themselves, and has the server answer what is in flight and stop. Methods that are called
-    /// afterwards fail.
+    /// Stops the automation, and makes the server answer requests in flight and stop. Later calls of methods fail.
     pub fn close(&self) {
-        self.inner.pulse.end();
-        // While it is served. What is in use stays mounted, and is stale from then on.
+        self.inner.ticker.stop();
+        // Unmounts before the server stops. Busy mounts stay, and become stale.
         self.state().mounted.clear();
-        // A server that is gone has stopped.
+        // Fails only if the server has already stopped.
         let _ = self.inner.handle.send(Server::stop);
     }
 
-    /// What was dropped or kept when the directory was opened: one line each.
+    /// Losses and repairs found when the directory was opened, as lines.
     pub fn notices(&self) -> &[String] {
         &self.inner.notices
     }
 
-    /// How the server is reached.
+    /// Handle for calls to the server.
     pub fn handle(&self) -> &Handle {
         &self.inner.handle
     }
 
-    /// What serves.
+    /// Version, options and usage of the service.
     pub fn about(&self) -> Result<api::About, Refusal> {
         let (usage, checksums) = self.inner.handle.call(|server| {
             let usage = server.volumes().0.store().usage();
@@ -171,13 +170,13 @@ impl Service {
         Ok(state.volumes.values().zip(clients).map(|(volume, clients)| self.shown(volume, clients)).collect())
     }
 
-    /// One volume.
+    /// A volume by name.
     pub fn volume(&self, name: &str) -> Result<api::Volume, Refusal> {
         self.show(self.state().volume(name)?)
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half done by a panic: names change after what they stand for.
+        // Poisoning is harmless: the state changes only after the change that it describes.
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,18 +1,18 @@
-//! A volume that is served: what is remembered of it, and what it is at this moment.
+//! A served volume: its metadata and its present state.
 
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::{Offer, Server};
 use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow, VolumeId};
 
 use crate::api;
-use crate::life::Life;
+use crate::automation::Automation;
+use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::remembered::Remembered;
 use crate::watch::Watch;
 
-/// What one volume takes in at most: byte-exact, and as long as NBD allows.
+/// Limits of requests in flight per volume; block size 1 and the maximum payload of NBD.
 const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 64 << 20, block: 1 };
 
 /// A volume or a snapshot.
@@ -22,17 +22,17 @@ pub(crate) struct Volume {
     pub export: Export,
     pub size: u64,
     pub access: Access,
-    pub remembered: Remembered,
+    pub metadata: VolumeMetadata,
     pub product: Product,
     pub faults: Option<api::Faults>,
     pub attachment: Option<api::Attachment>,
-    /// The file that it is recorded to.
+    /// Path of the recording.
     pub recording: Option<String>,
-    pub life: Life,
+    pub automation: Automation,
     pub watch: Watch,
 }
 
-/// What it takes to serve a volume: all that crosses to the ring loop.
+/// Everything that is sent to the ring loop to serve a volume.
 #[derive(Debug)]
 pub(crate) struct Served {
     serving: Serving,
@@ -42,17 +42,17 @@ pub(crate) struct Served {
 impl Served {
     pub fn new(
         volume: VolumeId,
-        remembered: &Remembered,
+        metadata: &VolumeMetadata,
         product: &Product,
         (size, access): (u64, Access),
         group: Option<GroupId>,
         slow: Slow,
     ) -> Self {
-        let serving = Serving { volume, model: product.model.clone(), seed: remembered.seed, limits: LIMITS, group };
-        Self { serving, offer: offer(Export(0), &remembered.name, product, (size, access), slow) }
+        let serving = Serving { volume, model: product.model.clone(), seed: metadata.seed, limits: LIMITS, group };
+        Self { serving, offer: offer(Export(0), &metadata.name, product, (size, access), slow) }
     }
 
-    /// Shows it to clients.
+    /// Registers and exports the volume.
     pub fn begin(self, server: &mut Server) -> Result<Export, NotServed> {
         let Self { serving, mut offer } = self;
         let (volumes, now, _) = server.volumes();
@@ -64,25 +64,25 @@ impl Served {
 }
 
 impl Volume {
-    /// One that has just begun to be served: nothing was asked of it yet, and nothing is done to it.
+    /// A newly served volume, without requests, faults or recording.
     pub fn new(
         id: VolumeId,
         export: Export,
         (size, access): (u64, Access),
-        remembered: Remembered,
+        metadata: VolumeMetadata,
         product: Product,
-        life: Life,
+        automation: Automation,
     ) -> Self {
         let watch = Watch::default();
         let (faults, attachment, recording) = (None, None, None);
-        Self { id, export, size, access, remembered, product, faults, attachment, recording, life, watch }
+        Self { id, export, size, access, metadata, product, faults, attachment, recording, automation, watch }
     }
 
     pub fn name(&self) -> &str {
-        &self.remembered.name
+        &self.metadata.name
     }
 
-    /// Itself, refused when it has taken the place of the volume `id`.
+    /// Returns itself, or a refusal if another volume has taken the name since `id` was read.
     pub fn with_id(&self, id: VolumeId) -> Result<&Self, Refusal> {
         let changed = || {
             let name = self.name();
@@ -91,23 +91,23 @@ impl Volume {
         if self.id == id { Ok(self) } else { Err(changed()) }
     }
 
-    /// As clients are told of it from now on.
+    /// Present export of the volume for clients.
     pub fn offer(&self, slow: Slow) -> Offer {
         offer(self.export, self.name(), &self.product, (self.size, self.access), slow)
     }
 
-    /// What is to be remembered of it when it is like `product` from now on.
-    pub fn remembered_like(&self, product: &Product, rests_from: Option<u32>) -> Remembered {
-        let mut remembered = Remembered { rests_from, ..self.remembered.clone() };
-        remembered.like.clone_from(&product.like);
-        remembered.model = product.model.to_string();
-        if let Some(bill) = remembered.bill.as_mut().filter(|_| product.like != self.product.like) {
+    /// Metadata after a change to `product`.
+    pub fn metadata_like(&self, product: &Product, rests_from: Option<u32>) -> VolumeMetadata {
+        let mut metadata = VolumeMetadata { rests_from, ..self.metadata.clone() };
+        metadata.like.clone_from(&product.like);
+        metadata.model = product.model.to_string();
+        if let Some(bill) = metadata.bill.as_mut().filter(|_| product.like != self.product.like) {
             bill.change(moment::now_ns(), &product.like, product.offer.as_deref());
         }
-        remembered
+        metadata
     }
 
-    /// Refused when it is a block device of this host.
+    /// Refused while the volume is a block device of this host.
     pub fn unattached(&self, what: &str) -> Result<(), Refusal> {
         let Some(attachment) = &self.attachment else { return Ok(()) };
         let place = place(attachment);
@@ -118,7 +118,7 @@ impl Volume {
     }
 
     pub fn shown(&self, listens: &[String], clients: usize) -> api::Volume {
-        let Remembered { name, group, of, created, bill, autotune, .. } = &self.remembered;
+        let VolumeMetadata { name, group, of, created, bill, autotune, .. } = &self.metadata;
         api::Volume {
             name: name.clone(),
             like: self.product.like.clone(),
@@ -142,7 +142,7 @@ impl Volume {
     }
 }
 
-/// ` at /dev/loop0, mounted on /mnt`.
+/// Formats ` at /dev/loop0, mounted on /mnt`.
 pub(crate) fn place(attachment: &api::Attachment) -> String {
     let device = attachment.device.as_ref().or(attachment.file.as_ref()).map(|device| format!(" at {device}"));
     let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(", mounted on {mountpoint}"));
@@ -155,7 +155,7 @@ fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, Ac
     Offer { access, medium: product.medium(), ..Offer::new(export, name, size) }.emulated(&emulation)
 }
 
-/// `nbd+unix:///data?socket=/run/nbd` of `nbd+unix:///?socket=/run/nbd`.
+/// `nbd+unix:///data?socket=/run/nbd` from `nbd+unix:///?socket=/run/nbd`.
 fn uri(listen: &str, name: &str) -> String {
     let (place, query) =
         listen.split_once('?').map_or((listen, String::new()), |(place, rest)| (place, format!("?{rest}")));
@@ -167,7 +167,7 @@ mod tests {
     use super::uri;
 
     #[test]
-    fn a_name_is_put_where_the_export_stands() {
+    fn uri_contains_name_as_export() {
         assert_eq!(uri("nbd+unix:///?socket=/run/nbd", "data"), "nbd+unix:///data?socket=/run/nbd");
         assert_eq!(uri("nbd://127.0.0.1:10809", "data"), "nbd://127.0.0.1:10809/data");
         assert_eq!(uri("nbds://host:1/", "data"), "nbds://host:1/data");

@@ -1,7 +1,7 @@
-//! What a volume did: counts, and its last seconds.
+//! Statistics of a volume: counters, and its recent seconds.
 //!
-//! The loop keeps seconds as histograms; what a reader wants of them is worked out here, once for each second, so that
-//! asking often costs the loop little.
+//! The ring loop keeps seconds as histograms. Percentiles are computed here once per second, so that frequent queries
+//! cost the loop little.
 
 use std::collections::VecDeque;
 
@@ -15,18 +15,18 @@ use crate::refusal::Refusal;
 use crate::service::{Service, State};
 use crate::volume::Volume;
 
-/// Seconds that are kept.
+/// Number of seconds kept.
 const KEPT: usize = 600;
 
-/// The last seconds of a volume.
+/// Recent seconds of a volume.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     periods: VecDeque<api::Period>,
-    /// The first moment that was not seen yet, in model time.
+    /// Earliest start of unread seconds, in model time.
     until: Instant,
 }
 
-/// What is read of a volume between two rounds of the loop.
+/// Values read from a volume in a single step of the loop.
 #[derive(Debug)]
 struct Reading {
     totals: Totals,
@@ -37,7 +37,7 @@ struct Reading {
 }
 
 impl Watch {
-    /// From when on seconds are new.
+    /// Earliest start of unread seconds.
     pub const fn until(&self) -> Instant {
         self.until
     }
@@ -60,7 +60,7 @@ pub(crate) fn fresh(volumes: &Volumes, export: Export, from: Instant) -> Vec<Per
 }
 
 impl Service {
-    /// Counts, and how faithful the last seconds were.
+    /// Counters, and the fidelity of recent seconds.
     pub fn stats(&self, name: &str) -> Result<api::Stats, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
@@ -109,11 +109,11 @@ fn stats(state: &State, volume: &Volume, reading: Reading, slow: u32) -> api::St
     }
 }
 
-/// What held requests longest, by name.
+/// Replies by the limit that held them longest.
 fn bound_by(state: &State, volume: &Volume, totals: &Totals) -> Vec<api::BoundCount> {
     let count = |limit: String, count: u64| api::BoundCount { limit, count };
     let own = totals.bound_by_volume().map(|(name, times)| count(name.to_owned(), times));
-    let group = volume.remembered.group.as_ref().and_then(|group| state.groups.get(group));
+    let group = volume.metadata.group.as_ref().and_then(|group| state.groups.get(group));
     let stages = group.into_iter().flat_map(|group| &group.stages);
     let shared = stages.zip(&totals.bound_by_group).map(|(name, times)| count(format!("group: {name}"), *times));
     let fault = count("fault".to_owned(), totals.bound_by_fault);

@@ -1,4 +1,5 @@
-//! The storage below a database: the device of its files, the processors of its host, and the limits of an emulated volume.
+//! The storage below a database: the device of its files, the processors of its host, and the limits of an emulated
+//! volume.
 
 use plimsoll_device::{device_below, disk_counters, host_time};
 use plimsoll_record::{DiskCounters, Finding, HostTime, StorageSide};
@@ -16,8 +17,8 @@ pub struct StorageSample {
 }
 
 impl StorageSample {
-    /// The difference to an earlier moment. Limits have their share of all operations, in descending order; limits without
-    /// operations are left out.
+    /// The difference to an earlier moment. Limits have their share of all operations, in descending order; limits
+    /// without operations are left out.
     pub fn since(&self, before: &Self) -> StorageSide {
         StorageSide {
             disk: self.disk.as_ref().zip(before.disk.as_ref()).and_then(|(now, then)| now.since(then)),
@@ -43,8 +44,8 @@ pub trait UnderlyingStorage: Send {
     /// The current counters.
     fn look(&mut self) -> StorageSample;
 
-    /// Makes the change that is due this long after the beginning of the sessions, and describes it; none if none is due. Called
-    /// at every sample; each change is made once.
+    /// Applies the change that is due at `elapsed` since the start of the sessions, and describes it; `None` if none is
+    /// due. Called at every sample; each change is applied once.
     fn change(&mut self, _elapsed: Span) -> Option<String> {
         None
     }
@@ -54,8 +55,8 @@ pub trait UnderlyingStorage: Send {
         false
     }
 
-    /// Called before the first measured step, when the database has written its dirty blocks: flushes the remaining dirty pages
-    /// and slows the storage down to the measured storage.
+    /// Called before the first measured step, after the database has written its dirty blocks: flushes the remaining
+    /// dirty pages, and slows the storage down to the measured storage.
     ///
     /// # Errors
     /// The reason, in a line.
@@ -63,7 +64,7 @@ pub trait UnderlyingStorage: Send {
         Ok(())
     }
 
-    /// Doubts about figures measured on it, as far as known.
+    /// Known doubts about figures measured on it.
     fn findings(&self) -> Vec<Finding> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Repetition, start and end of a worker's job in relation to other workers.
+//! Start, repetition and end of a worker's job in relation to other workers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,13 +61,13 @@ pub struct Conduct {
     pub counts_from: Span,
     /// Processors that it may run on; empty for all.
     pub processors: Vec<u32>,
-    /// It begins when all of these are given.
+    /// Signals to wait for before the start.
     pub after: Vec<Signal>,
-    /// It ends when this is given.
+    /// Signal that ends it.
     pub stop: Signal,
-    /// Given when it has ended.
+    /// Signals set at its end.
     pub when_ended: Vec<Signal>,
-    /// Given when it has ended by a failed operation.
+    /// Signals set if a failed operation ended it.
     pub when_failed: Vec<Signal>,
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_failures_are_endured() {
+    fn tolerated_failures_do_not_end_worker() {
         let check = |endured: &ToleratedErrors, kind, errno, expected| {
             let op = Op { offset: 0, length: 512, kind, stream: 0 };
             assert_eq!(endured.holds(&op, errno), expected, "{kind:?}, {errno}");

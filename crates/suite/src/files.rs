@@ -1,4 +1,4 @@
-//! Many small files in a directory of their own: created, looked up and removed, one call after the other. The directory is
+//! Many small files in a temporary directory: created, looked up and removed by sequential calls. The directory is
 //! removed with its contents at the end.
 
 use std::fs::{self, File};
@@ -61,7 +61,7 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // A file that cannot be removed stays; the directory's name shows its owner.
+        // Remaining files stay; the directory's name identifies its owner.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -92,7 +92,7 @@ fn touch(work: FileWork, path: &Path, content: &mut [u8]) -> io::Result<()> {
 /// Names and sizes of a step's files: the same for every step with the same seed.
 struct Names {
     step: FilesStep,
-    /// The names' random parts; none where names rise.
+    /// Random parts of the names; empty for ascending names.
     random: Vec<u64>,
 }
 
@@ -103,8 +103,8 @@ impl Names {
         Self { step: *step, random }
     }
 
-    /// The order in which files are visited: that of their names where these rise; where they do not, files are made as
-    /// they come and looked up and removed in another order.
+    /// Order of visits: by name for ascending names. Otherwise files are created in index order, and looked up and
+    /// removed in a different order.
     fn order(&self, step: &FilesStep) -> impl Iterator<Item = u64> + use<> {
         let mut order: Vec<u64> = (0..self.step.files).collect();
         if !step.ordered && step.work != FileWork::Create {

@@ -1,4 +1,5 @@
-//! Grounds of suites: a directory, a file or device, an export of an NBD server, a database, or a model in virtual time.
+//! Grounds, the execution environments of suites: a directory, a file or device, an export of an NBD server, a
+//! database, or a model in virtual time.
 
 mod database;
 mod disk;
@@ -30,7 +31,7 @@ use crate::step::{FileSpec, FilesStep, IoStep, Part, Worker};
 pub enum Nature {
     /// A directory: files can be created and removed, with a page cache.
     Directory,
-    /// One file or block device, with a page cache.
+    /// A file or block device, with a page cache.
     Blocks,
     /// An export, without a page cache.
     Export,
@@ -54,7 +55,7 @@ pub struct Facts {
     pub source: Source,
     /// The storage.
     pub subject: Subject,
-    /// The host of the load; none in virtual time.
+    /// Host of the load generator; `None` in virtual time.
     pub host: Option<Host>,
     /// Bytes that files may take.
     pub space: Bytes,
@@ -64,13 +65,13 @@ pub struct Facts {
     pub nature: Nature,
     /// Whether writes are refused.
     pub read_only: bool,
-    /// Names of a model's stages.
+    /// Names of the model's stages.
     pub stages: Vec<String>,
-    /// The simulated page cache in front of a model; none elsewhere.
+    /// The simulated page cache in front of a model; `None` elsewhere.
     pub page_cache: Option<PageCache>,
-    /// Capacity of the write-back cache in a model; none if it has none, and elsewhere.
+    /// Capacity of the write-back cache in a model; `None` without a cache, and elsewhere.
     pub write_back: Option<Bytes>,
-    /// Facts about the database; none elsewhere.
+    /// Facts about the database; `None` elsewhere.
     pub database: Option<(System, DatabaseAbout)>,
 }
 
@@ -97,7 +98,7 @@ impl Facts {
         self.nature.has_cache() || self.page_cache.is_some()
     }
 
-    /// Memory of the host of the load; none if unknown.
+    /// Memory of the load generator's host; `None` if unknown.
     pub fn memory(&self) -> Option<Bytes> {
         let simulated = self.page_cache.map(|cache| cache.memory);
         simulated.or_else(|| self.host.as_ref()?.memory)
@@ -108,7 +109,7 @@ impl Facts {
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     /// Insufficient space.
-    #[error("{subject}: {needed} are needed, and {space} are there: give --size less, or another place")]
+    #[error("{subject}: {needed} are needed, {space} are available: give a smaller --size, or another place")]
     Space {
         /// The subject.
         subject: String,
@@ -121,7 +122,7 @@ pub enum Unfit {
     #[error("{0}: a file by name can only be in a directory")]
     Names(String),
     /// A missing file that would only be read.
-    #[error("{0}: there is no such file to read")]
+    #[error("{0}: no such file to read")]
     Missing(String),
     /// A write to a read-only subject.
     #[error("{0}: it would be written to: name it with --destroy too, letter for letter, if its data may be lost")]
@@ -134,12 +135,12 @@ pub enum Unfit {
     Fault(#[from] Fault),
 }
 
-/// The storage, database or model that executes steps.
+/// Storage, database or model that executes steps.
 pub trait Ground {
-    /// Called once before the first measured step: flushes the data of loading, and slows storage that was fast for loading down
-    /// to the measured storage.
+    /// Called once before the first measured step: flushes the data of loading, and slows storage that was fast for
+    /// loading down to the measured storage.
     ///
-    /// # Errors
+    /// The storage or the database failed.
     /// The storage or the database does not take it.
     fn begin_measuring(&mut self) -> Result<(), Fault> {
         Ok(())
@@ -148,37 +149,37 @@ pub trait Ground {
     /// Its facts.
     fn facts(&self) -> &Facts;
 
-    /// Doubts about its figures, as far as known.
+    /// Known doubts about its figures.
     fn findings(&self) -> Vec<Finding> {
         Vec::new()
     }
 
     /// Prepares the files of the steps, replacing earlier files.
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
 
-    /// Runs concurrent workers until they are done or `observe` breaks off.
+    /// Runs concurrent workers to their end, or until `observe` stops them.
     fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>>;
 
     /// Creates, looks up or removes many files.
     fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepResult, Fault> {
-        Ok(StepResult::Skipped("there are no files here, only blocks"))
+        Ok(StepResult::Skipped("not supported: blocks without files"))
     }
 
     /// Runs statements in sequence.
     fn statements(&mut self, _: &StatementsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
-        Ok(StepResult::Skipped("there is no database here"))
+        Ok(StepResult::Skipped("this is not a database"))
     }
 
     /// Runs concurrent sessions.
     fn sessions(&mut self, _: &SessionsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
-        Ok(StepResult::Skipped("there is no database here"))
+        Ok(StepResult::Skipped("this is not a database"))
     }
 
-    /// Lets time pass, or less when `observe` breaks off.
+    /// Lets time pass, up to `span`, or until `observe` stops it.
     fn idle(&mut self, span: Span, observe: Observe<'_>);
 }
 
-/// Files end to end from the start of a space, each beginning on a whole MiB. None when they do not fit.
+/// Places files contiguously from the start of a space, each aligned to 1 MiB.
 fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Region>, Unfit> {
     let mut start = 0;
     let mut regions = Vec::new();
@@ -196,10 +197,10 @@ fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Reg
     Ok(regions)
 }
 
-/// Opened files, the region of each in a common address space, and a worker's parts in it.
+/// Opened files, their regions in a common address space, and a worker's parts in it.
 type Joined<T> = (Vec<T>, Vec<Region>, Vec<Part>);
 
-/// A worker's files end to end, each opened once.
+/// Places a worker's files contiguously, and opens each once.
 fn joined<T>(
     worker: &Worker,
     size: impl Fn(usize) -> Bytes,
@@ -220,7 +221,7 @@ fn joined<T>(
     Ok((opened, bases, parts))
 }
 
-/// A worker's job on the regions of one space.
+/// A worker's job on the regions of a space.
 fn placed(worker: &Worker, regions: &[Region]) -> JobSpec {
     let place = |part: &Part| Region { start: regions[part.file].start + part.start, length: part.length };
     JobSpec { files: worker.parts.iter().map(place).collect(), ..worker.job.clone() }

@@ -1,6 +1,6 @@
-//! Classic benchmarks as recipes: steps as data, the grounds that they run on, and the layouts that people know.
+//! Classic benchmarks as recipes: steps as data, grounds that execute them, and the original output layouts.
 //!
-//! Every block operation goes through the one loop of `drive`; recipes say what is asked for, and a [`Ground`] where.
+//! All block operations go through the loop of `drive`. A recipe defines the load, a [`Ground`] the target.
 
 mod below;
 mod conduct;

@@ -1,4 +1,4 @@
-//! Options of the benchmarks: each struct is at the same time the flags of its command, with their help and defaults.
+//! Options of the benchmarks: each struct defines the flags of its command, with help and defaults.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -9,31 +9,31 @@ use plimsoll_units::Bytes;
 use crate::ground::Facts;
 use crate::recipe::Recipe;
 
-/// Values that a benchmark shows or compares with, and that its flags do not contain.
+/// Values outside of the flags that a benchmark prints or compares with.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// Memory of the host that the load comes from; zero if unknown, and for a model without a page cache.
+    /// Memory of the load generator's host; zero if unknown, and for a model without a page cache.
     pub memory: Bytes,
     /// Name of the host; empty if unknown.
     pub host: String,
-    /// Local date and time for layouts that contain them; empty in virtual time.
+    /// Local date and time for layouts with a date; empty in virtual time.
     pub date: String,
 }
 
-/// The options of one benchmark.
+/// Options of a benchmark.
 pub trait SuiteOptions {
-    /// The recipe on a ground with these facts.
+    /// Creates the recipe for a ground with these facts.
     ///
     /// # Errors
-    /// One line with the option that does not fit and the remedy.
+    /// Unsuitable option and remedy, in one line.
     fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String>;
 
-    /// The largest number of database sessions that it opens.
+    /// Maximum number of database sessions.
     fn sessions(&self) -> u32 {
         1
     }
 
-    /// Whether it loads tables of its own into a database; otherwise it works on tables of the user.
+    /// Whether it loads tables into a database; otherwise it works on the user's tables.
     fn uses_own_tables(&self) -> bool {
         true
     }
@@ -43,13 +43,13 @@ pub trait SuiteOptions {
         true
     }
 
-    /// The file that keeps state for a later run.
+    /// File that keeps state for a later run.
     fn state(&self) -> Option<&Path> {
         None
     }
 }
 
-/// The options of a command line without flags, so that every default is written once, at its flag.
+/// Options of a command line without flags: defaults are defined only at the flags.
 pub(crate) fn defaults<T: clap::Args>() -> T {
     let command = T::augment_args(clap::Command::new("defaults").disable_version_flag(true));
     let matches = command.try_get_matches_from(["defaults"]).expect("no flag is required, and defaults can be parsed");
@@ -69,12 +69,12 @@ pub fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The value as its flag spells it.
+/// Name of the value on the command line.
 pub(crate) fn spelled<T: clap::ValueEnum>(value: &T) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-/// Parses a size of less than 4 GiB, as of a block.
+/// Parses a size below 4 GiB, such as a block size.
 pub(crate) fn block_size(text: &str) -> Result<u32, String> {
     let size: Bytes = text.parse().map_err(|error: <Bytes as FromStr>::Err| error.to_string())?;
     u32::try_from(size.get()).map_err(|_| format!("{size} is too large for a block: write 8KiB"))

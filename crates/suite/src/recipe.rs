@@ -1,4 +1,4 @@
-//! Recipes, and their execution: the steps of a benchmark, and the layouts of its figures.
+//! Recipes and their execution: the steps of a benchmark, and the layouts of its results.
 
 use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, Torn};
@@ -28,7 +28,7 @@ pub trait Recipe {
     /// The name of its command: `bonnie`.
     fn name(&self) -> &'static str;
 
-    /// The program or specification that it follows, in a line: `Bonnie++ 2.00`.
+    /// The program or specification that it follows: `Bonnie++ 2.00`.
     fn follows(&self) -> String;
 
     /// Its settings, as `(name, value)`.
@@ -37,18 +37,18 @@ pub trait Recipe {
     /// Files that it uses.
     fn files(&self) -> Vec<FileSpec>;
 
-    /// Approximate size of the data that it loads into a database; zero if it loads none, or their size is unknown.
+    /// Approximate size of the data loaded into a database; zero if none or unknown.
     fn data_size(&self) -> Bytes {
         Bytes::default()
     }
 
-    /// The parameters that determine the data of its loading steps, in a line: the data of equal lines are equal. None if a run
-    /// cannot use the data of another.
+    /// Parameters that determine the data of its loading steps: equal lines mean equal data. `None` if data cannot be
+    /// shared between runs.
     fn data_key(&self) -> Option<String> {
         None
     }
 
-    /// All of its steps, if none of them depends on a result.
+    /// All steps, if none depends on results.
     fn steps(&self) -> &[Step] {
         &[]
     }
@@ -58,36 +58,36 @@ pub trait Recipe {
         self.steps().len()
     }
 
-    /// The next step after those that were executed; none at the end.
+    /// The next step after the executed steps; `None` at the end.
     fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         self.steps().get(done.len()).cloned()
     }
 
-    /// Its figures in the known layouts. Called with the executed steps, also after an interruption or a failure.
+    /// Results in the original layouts. Also called after an interruption or a failure, with the executed steps.
     fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing>;
 
-    /// Conclusions, in sentences with figures.
+    /// Conclusions, as sentences with figures.
     fn verdicts(&self, _done: &[CompletedStep], _facts: &Facts) -> Vec<String> {
         Vec::new()
     }
 
-    /// The result of a load on a database as a whole: by default the knee and the load line of its concurrent sessions.
+    /// Overall result of a load on a database: by default the knee and the load line of its concurrent sessions.
     fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
         database_result(done, facts)
     }
 
-    /// State for a later run; none if there is none.
+    /// State for a later run, if any.
     fn state(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// Whether it found an error, such as wrong data: then the command fails.
+    /// Whether it found an error, such as wrong data; the command fails then.
     fn has_failed(&self, _done: &[CompletedStep]) -> bool {
         false
     }
 }
 
-/// Steps in their order, each with the purpose of its figures.
+/// Steps in order, each with the purpose of its figures.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<T> {
     purposes: Vec<T>,
@@ -103,7 +103,7 @@ impl<T> Plan<T> {
         self.purposes.iter().zip(done)
     }
 
-    /// All steps with their purposes, for changes.
+    /// All steps with their purposes, for modification.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&T, &mut Step)> {
         self.purposes.iter().zip(&mut self.steps)
     }
@@ -116,17 +116,17 @@ impl<T> FromIterator<(T, Step)> for Plan<T> {
     }
 }
 
-/// Settings with owned names.
+/// Converts settings to owned names.
 pub(crate) fn settings<const N: usize>(settings: [(&str, String); N]) -> Vec<(String, String)> {
     settings.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// Observes a suite while it runs.
 pub trait Watch {
-    /// A step begins: its index among the expected number.
+    /// A step begins: its index, and the expected number of steps.
     fn step_begins(&mut self, step: &Step, place: usize, expected: usize);
 
-    /// The series of the current step so far. Returns whether to go on.
+    /// The series of the present step so far. Returns whether to continue.
     fn observe(&mut self, step: &Step, series: &[Slice]) -> Onward;
 
     /// A step ended.
@@ -138,33 +138,33 @@ pub trait Watch {
 pub struct Outcome {
     /// The executed steps.
     pub done: Vec<CompletedStep>,
-    /// Why it ended.
+    /// Reason of the end.
     pub ended: Ended,
     /// The failure that ended it, if any.
     pub fault: Option<Fault>,
 }
 
-/// The steps of a recipe that are executed.
+/// Selection of the steps of a recipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phases {
-    /// All.
+    /// All steps.
     #[default]
     All,
     /// The steps before the first measured step.
     Load,
-    /// All but the loading steps, for data that exist.
+    /// All except loading steps, for existing data.
     Measure,
 }
 
 /// Executes the steps of a recipe until its end, an interruption or a failure.
 ///
 /// # Errors
-/// Its files do not fit, or cannot be created: no step was executed.
+/// The files do not fit or cannot be created; no step was executed.
 pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn Watch) -> Result<Outcome, Unfit> {
     perform_phases(recipe, ground, watch, Phases::All)
 }
 
-/// The same with a part of its steps.
+/// Executes a part of the steps.
 ///
 /// # Errors
 /// As [`perform`].
@@ -174,7 +174,7 @@ pub fn perform_phases(
     watch: &mut dyn Watch,
     phases: Phases,
 ) -> Result<Outcome, Unfit> {
-    ground.lay(&recipe.files())?;
+    ground.prepare_files(&recipe.files())?;
     let facts = ground.facts().clone();
     let mut outcome = Outcome { done: Vec::new(), ended: Ended::Complete, fault: None };
     let mut measuring = false;
@@ -248,7 +248,7 @@ fn make(
     }
 }
 
-/// The record of a step; none for a pause.
+/// Record of a step; `None` for a pause.
 pub fn step_run(done: &CompletedStep, facts: &Facts) -> Option<StepRun> {
     let work = match (&done.step.work, &done.result) {
         (Work::Io(step), StepResult::Io(seen)) => {
@@ -322,7 +322,7 @@ pub(crate) fn by_part(step: &SessionsStep, series: &[Slice], parts: bool) -> Vec
     series.iter().map(only).collect()
 }
 
-/// The record of concurrent sessions.
+/// Record of concurrent sessions.
 pub fn session_run(step: &SessionsStep, seen: &SessionsResult) -> SessionRun {
     let options = Settle {
         least_warm_up: step.warm_up,
@@ -365,14 +365,14 @@ pub fn session_run(step: &SessionsStep, seen: &SessionsResult) -> SessionRun {
     }
 }
 
-/// All workers as a run. Nothing is cut from its start: classic figures have no warm-up.
+/// All workers as a run, without removing a warm-up: classic benchmarks have none.
 fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
     let depth = step.workers.iter().map(|worker| worker.job.depth).sum::<u32>().max(1);
     let offered = Pace::Closed { depth };
     let span = seen.span();
     let options = Settle { least_warm_up: Span::ZERO, offered_span: span, objective: None, offered, unserved: 0 };
     let settled = settle(&seen.series, &options);
-    // A step of a classic benchmark has a defined end; recipes that need steadiness check it themselves.
+    // A step of a classic benchmark has a defined end; recipes that need a steady state check it themselves.
     let is_of_steps =
         |finding: &Finding| !matches!(finding, Finding::NoSteadyState { .. } | Finding::RateDropped { .. });
     let answered: u64 = seen.bound_by.iter().sum();
@@ -392,7 +392,7 @@ fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
     }
 }
 
-/// The series in at most 120 slices.
+/// Merges the series into at most 120 slices.
 fn kept(series: &[Slice], span: Span) -> Vec<Slice> {
     let unit = (span / 120).max(Span::from_millis(100));
     let mut kept: Vec<Slice> = Vec::new();

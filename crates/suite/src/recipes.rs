@@ -1,4 +1,4 @@
-//! The suites: one module for each classic benchmark.
+//! The suites: a module per classic benchmark.
 
 pub mod articles;
 pub mod bonnie;

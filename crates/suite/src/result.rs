@@ -29,9 +29,9 @@ pub struct WorkerResult {
     pub ended: Instant,
     /// Time to close its files afterwards; zero in virtual time.
     pub closed: Span,
-    /// Processor time of its thread; none in virtual time.
+    /// Processor time of its thread; `None` in virtual time.
     pub cpu: Option<CpuTime>,
-    /// Resource usage of its thread, with context switches and page faults; none in virtual time.
+    /// Resource usage of its thread, with context switches and page faults; `None` in virtual time.
     pub usage: Option<ThreadUsage>,
     /// Its operations, if they are logged.
     pub log: Vec<LoggedOperation>,
@@ -55,7 +55,7 @@ pub struct FailedOperation {
 /// Distribution of queue depths and batch sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queues {
-    /// Operations by the queue depth at their submission, others of their batch included: 1, from 2, 4, 8, 16, 32, 64.
+    /// Operations by queue depth at submission, including their batch: 1, from 2, 4, 8, 16, 32, 64.
     pub in_flight: [u64; 7],
     /// Submissions by batch size: 0, up to 4, 8, 16, 32, 64, and more.
     pub handed_over: [u64; 7],
@@ -82,11 +82,11 @@ impl WorkerResult {
 pub struct IoResult {
     /// The workers, in order.
     pub workers: Vec<WorkerResult>,
-    /// Slices of all workers together.
+    /// Slices of all workers, merged.
     pub series: Vec<Slice>,
     /// Operations by the stage of the model that bound them; empty on real storage.
     pub bound_by: Vec<u64>,
-    /// Dirty pages of the whole host at the end of the step; none without a page cache, or if the kernel does not report them.
+    /// Dirty pages of the whole host at the end of the step; `None` without a page cache, or if unknown.
     pub dirty: Option<Bytes>,
 }
 
@@ -119,7 +119,7 @@ impl IoResult {
         self.bound_by.iter_mut().zip(other).for_each(|(mine, theirs)| *mine += theirs);
     }
 
-    /// Processor time of all workers; none in virtual time.
+    /// Processor time of all workers; `None` in virtual time.
     pub fn cpu(&self) -> Option<CpuTime> {
         self.workers
             .iter()

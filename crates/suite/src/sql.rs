@@ -1,6 +1,6 @@
 //! Database steps of a suite as data, and their results.
 //!
-//! A recipe provides statements and transactions and never opens a session itself. Independent of the drivers.
+//! A recipe provides statements and transactions, and never opens a session. Independent of the drivers.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use plimsoll_units::Span;
 /// A request to a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SqlRequest {
-    /// One or several statements as text.
+    /// Statements as text.
     Text {
         /// The statements.
         sql: String,
-        /// Expected number of rows; none if it is not checked.
+        /// Expected number of rows; `None` if not checked.
         rows: Option<u64>,
     },
     /// A statement that is prepared at its first execution.
@@ -26,12 +26,12 @@ pub enum SqlRequest {
         sql: Arc<str>,
         /// Its parameters.
         values: Vec<Value>,
-        /// Expected number of rows; none if it is not checked.
+        /// Expected number of rows; `None` if not checked.
         rows: Option<u64>,
     },
     /// A query whose rows become part of the result.
     Query(String),
-    /// Close the session and open another.
+    /// Closes the session and opens another.
     Reconnect,
 }
 
@@ -42,17 +42,17 @@ impl SqlRequest {
     }
 }
 
-/// The requests of item N of a step, from 0; they are timed as one.
+/// Requests of item N of a step, from 0; timed together.
 pub type RequestsAt = Arc<dyn Fn(u64) -> Vec<SqlRequest> + Send + Sync>;
 
-/// Statements in sequence, in one session or distributed over several.
+/// Statements in sequence, in a single session or distributed over several.
 #[derive(Clone)]
 pub struct StatementsStep {
     /// Number of items.
     pub count: u64,
     /// The requests of each item.
     pub at: RequestsAt,
-    /// Time after which no further item is started; the recipe extrapolates. None for no limit.
+    /// Time after which no further item is started; the recipe extrapolates. `None` for no limit.
     pub limit: Option<Span>,
     /// Number of sessions that share them: more than 1 where the order does not matter, as in loading.
     pub sessions: u32,
@@ -61,12 +61,12 @@ pub struct StatementsStep {
 }
 
 impl StatementsStep {
-    /// Items in one session with autocommit and without a time limit.
+    /// Items in a single session with autocommit and without a time limit.
     pub fn new(count: u64, at: impl Fn(u64) -> Vec<SqlRequest> + Send + Sync + 'static) -> Self {
         Self { count, at: Arc::new(at), limit: None, sessions: 1, transaction: 0 }
     }
 
-    /// One item per statement, in order.
+    /// An item per statement, in order.
     pub fn of(statements: Vec<String>) -> Self {
         let count = statements.len() as u64;
         Self::new(count, move |index| vec![SqlRequest::text(statements[index as usize].clone())])
@@ -95,7 +95,7 @@ pub trait ServerLoop: Send + Sync {
     /// The statement with which session `session`, from 0, works for about `burst`.
     fn call(&self, session: u32, seed: u64, burst: Span) -> String;
 
-    /// Parses the rows that the statement returned. None if they are malformed.
+    /// Parses the rows of the statement. `None` if malformed.
     fn units(&self, rows: &[Row]) -> Option<Vec<WorkUnit>>;
 }
 
@@ -104,8 +104,8 @@ pub trait Transactions: Send + Sync {
     /// The kind of the next transaction, from a random number.
     fn pick(&self, random: u64) -> u8;
 
-    /// The kind of transaction number `turn`, from 0, of a session (closed load) or of all arrivals (open load); by default the
-    /// pick of the random number.
+    /// The kind of transaction number `turn`, from 0, of a session (closed load) or of all arrivals (open load); by
+    /// default the pick of the random number.
     fn pick_at(&self, _turn: u64, random: u64) -> u8 {
         self.pick(random)
     }
@@ -114,9 +114,9 @@ pub trait Transactions: Send + Sync {
     fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn TransactionRunner>, Failure>;
 }
 
-/// Executes transactions in one session.
+/// Executes transactions in a session.
 pub trait TransactionRunner: Send {
-    /// Executes one transaction. Returns a digest of its rows if they have to be equal each time.
+    /// Executes a transaction. Returns a digest of its rows if they must be equal each time.
     fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure>;
 }
 
@@ -136,7 +136,8 @@ pub struct TransactionKind {
     pub name: String,
     /// Whether it writes.
     pub writes: bool,
-    /// Whether it is a separately timed part of other transactions, such as a commit: excluded from rates and response times.
+    /// Whether it is a separately timed part of other transactions, such as a commit: excluded from rates and response
+    /// times.
     pub is_part: bool,
 }
 
@@ -151,7 +152,7 @@ pub struct SessionsStep {
     pub kinds: Vec<TransactionKind>,
     /// The work.
     pub work: SessionWork,
-    /// Transactions per session; none if only time ends the step.
+    /// Transactions per session; `None` if only time ends the step.
     pub turns: Option<u64>,
     /// Warm-up, excluded from all figures.
     pub warm_up: Span,
@@ -221,11 +222,11 @@ pub struct SessionsResult {
     pub client: Option<CpuTime>,
     /// Transactions whose rows differ from those of others of their kind.
     pub differing: u64,
-    /// The limit that held it, in a few words, as far as it is known.
+    /// Binding limit in a few words, if known.
     pub limit: Option<String>,
-    /// What makes its figures questionable, beside what they say themselves.
+    /// Doubts about its figures, in addition to those that follow from the figures.
     pub findings: Vec<Finding>,
-    /// What was changed while it ran: when, from the beginning of the series, and what.
+    /// Changes of the storage: time since the start of the series, and description.
     pub marks: Vec<(Span, String)>,
 }
 

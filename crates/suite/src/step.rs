@@ -12,14 +12,14 @@ use crate::sql::{SessionsStep, StatementsStep};
 /// A file that workers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSpec {
-    /// Path of a permanent file, or the existing directory of a temporary file; none for a temporary file in the default
-    /// directory.
+    /// Path of a permanent file, or an existing directory for a temporary file; `None` for a temporary file in the
+    /// default directory.
     pub path: Option<PathBuf>,
-    /// Bytes.
+    /// Size.
     pub size: Bytes,
-    /// Its space is reserved before anything is written; otherwise it grows as it is written.
+    /// Whether space is reserved before writes; otherwise the file grows.
     pub reserved: bool,
-    /// Some worker writes to it.
+    /// Whether any worker writes to it.
     pub writes: bool,
 }
 
@@ -52,18 +52,18 @@ pub enum Descriptor {
     /// The descriptor of the writes.
     #[default]
     Kept,
-    /// The descriptor of the writes; then the file is opened and closed once.
+    /// The descriptor of the writes, after which the file is opened and closed again.
     Reopened,
-    /// Another descriptor, opened for the flush and closed after it; for a worker with a single file.
+    /// Another descriptor, opened for the flush and closed after it; only for workers with a single file.
     Another,
 }
 
-/// How a worker's operations reach its files.
+/// Access of a worker's operations to its files.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The engine that issues them.
+    /// I/O engine.
     pub engine: Engine,
-    /// Whether they bypass the page cache (`O_DIRECT`).
+    /// Direct I/O (`O_DIRECT`).
     pub direct: bool,
     /// Synchronous mode of the open file.
     pub opened: SyncMode,
@@ -73,12 +73,12 @@ pub struct Access {
     pub flush: Flush,
     /// Descriptor of flushes.
     pub descriptor: Descriptor,
-    /// The data written, and whether they are checked.
+    /// Contents of writes, and whether they are verified.
     pub contents: Contents,
 }
 
 impl Access {
-    /// Random data by synchronous calls of the worker through the page cache; a flush is an `fsync`.
+    /// Random data through the page cache, by synchronous calls of the worker; a flush is an `fsync`.
     pub const fn buffered() -> Self {
         Self {
             engine: Engine::Inline,
@@ -91,24 +91,24 @@ impl Access {
         }
     }
 
-    /// Random data through a ring, past the page cache.
+    /// Random data through a ring, with direct I/O.
     pub fn direct() -> Self {
         Self { engine: Engine::Ring, direct: true, flush: Flush::Fdatasync, ..Self::buffered() }
     }
 }
 
-/// One thread or process of a step.
+/// A thread or process of a step.
 #[derive(Clone, Debug)]
 pub struct Worker {
     /// Its operations, on the parts below.
     pub job: JobSpec,
-    /// Its files, at least one.
+    /// Its files, at least a single part.
     pub parts: Vec<Part>,
-    /// How it reaches them.
+    /// Access to the files.
     pub access: Access,
-    /// Delay of its beginning.
+    /// Delay of the start.
     pub begins: Span,
-    /// Whether every operation is logged with its times.
+    /// Whether every operation is logged.
     pub logged: bool,
     /// Start, repetition and end in relation to other workers.
     pub conduct: Conduct,
@@ -125,7 +125,7 @@ impl Worker {
 /// Preparation of a step's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Before {
-    /// Nothing.
+    /// No preparation.
     #[default]
     AsTheyAre,
     /// Files are truncated, so that writing allocates them again; not on devices.
@@ -137,12 +137,12 @@ pub enum Before {
 /// Concurrency of the workers of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// At the same time.
+    /// Concurrent.
     #[default]
     Together,
-    /// At the same time; all end with the first that is done (stonewalling).
+    /// Concurrent; all end with the first to complete (stonewalling).
     UntilFirst,
-    /// One after the other.
+    /// Sequential.
     InTurn,
 }
 
@@ -152,14 +152,14 @@ pub enum Keep {
     /// Slice by slice.
     #[default]
     Slices,
-    /// A single slice: for suites of a thousand steps, which would not fit in memory otherwise.
+    /// A single slice, for suites of a thousand steps, whose slices would not fit in memory.
     Totals,
 }
 
 /// Concurrent workers.
 #[derive(Clone, Debug, Default)]
 pub struct IoStep {
-    /// Each on a thread of its own.
+    /// The workers, each on its thread.
     pub workers: Vec<Worker>,
     /// Preparation of their files.
     pub before: Before,
@@ -167,7 +167,7 @@ pub struct IoStep {
     pub order: Order,
     /// Detail of the series.
     pub keep: Keep,
-    /// Length of a slice of the series; none for a length that fits the step.
+    /// Length of a slice of the series; `None` for a default by the duration of the step.
     pub slice: Option<Span>,
 }
 
@@ -182,7 +182,7 @@ pub enum FileWork {
     Delete,
 }
 
-/// File operations, in one directory or several.
+/// Operations on small files in directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilesStep {
     /// The operation.
@@ -191,9 +191,9 @@ pub struct FilesStep {
     pub files: u64,
     /// Whether names are in ascending order; otherwise in a random order.
     pub ordered: bool,
-    /// Bytes, from the least to the most.
+    /// Minimum and maximum size in bytes.
     pub sizes: (u64, u64),
-    /// Directories that they are spread over, at least 1.
+    /// Number of directories, at least 1.
     pub directories: u64,
     /// Seed of names and sizes.
     pub seed: u64,
@@ -214,7 +214,7 @@ pub enum Work {
     Pause(Span),
 }
 
-/// One step of a suite.
+/// A step of a suite.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Its name in tables: `Sequential read, 1 MiB, Q8 T1`.
@@ -223,36 +223,36 @@ pub struct Step {
     pub round: u32,
     /// Whether it is measured; otherwise it prepares or warms up.
     pub counts: bool,
-    /// Whether it loads data for later runs; left out if the data exist.
+    /// Whether it loads data for later runs; skipped if the data exist.
     pub loads: bool,
-    /// The actual meaning of its figure, in a sentence; empty if the name is enough.
+    /// Description of its figure in a sentence; empty if the name suffices.
     pub measures: &'static str,
     /// Its work.
     pub work: Work,
 }
 
 impl Step {
-    /// A step that counts, once.
+    /// A measured step.
     pub fn new(name: impl Into<String>, work: Work) -> Self {
         Self { name: name.into(), round: 1, counts: true, loads: false, measures: "", work }
     }
 
-    /// Workers that count, once.
+    /// A measured step of workers.
     pub fn io(name: impl Into<String>, workers: Vec<Worker>) -> Self {
         Self::new(name, Work::Io(IoStep { workers, ..IoStep::default() }))
     }
 
-    /// Statements that count, once.
+    /// A measured step of statements.
     pub fn statements(name: impl Into<String>, statements: StatementsStep) -> Self {
         Self::new(name, Work::Statements(statements))
     }
 
-    /// Concurrent sessions that count, once.
+    /// A measured step of concurrent sessions.
     pub fn sessions(name: impl Into<String>, sessions: SessionsStep) -> Self {
         Self::new(name, Work::Sessions(sessions))
     }
 
-    /// A preparation that writes the whole first file in blocks of 1 MiB and flushes it; `change` adapts its job.
+    /// Preparation that writes the whole first file in blocks of 1 MiB and flushes it; `change` adapts the job.
     pub(crate) fn fill(name: &str, size: Bytes, access: Access, change: impl FnOnce(&mut JobSpec)) -> Self {
         let lane = LaneSpec::new(1 << 20, Pattern::Sequential);
         let mut job = JobSpec::new(plimsoll_load::Work::Writes, lane, Region::first(size), Until::bytes(size.get()));
@@ -261,35 +261,35 @@ impl Step {
         Self::io(name, vec![Worker::new(job, 0, size, access)]).uncounted()
     }
 
-    /// Whether a worker of it writes.
+    /// Whether any of its workers writes.
     pub(crate) fn writes(&self) -> bool {
         matches!(&self.work, Work::Io(io) if io.workers.iter().any(|worker| worker.job.writes()))
     }
 
-    /// The same as an unmeasured preparation.
+    /// Turns it into an unmeasured preparation.
     pub fn uncounted(mut self) -> Self {
         self.counts = false;
         self
     }
 
-    /// The same as an unmeasured loading step.
+    /// Turns it into an unmeasured loading step.
     pub fn loading(self) -> Self {
         Self { loads: true, ..self.uncounted() }
     }
 
-    /// The same with the actual meaning of its figure.
+    /// Sets the description of its figure.
     pub const fn measuring(mut self, what: &'static str) -> Self {
         self.measures = what;
         self
     }
 
-    /// The same as repetition `round`, from 1.
+    /// Sets the number of the repetition, from 1.
     pub const fn round(mut self, round: u32) -> Self {
         self.round = round;
         self
     }
 
-    /// Changes the step of its workers; no effect without workers.
+    /// Changes its block step; no effect on other steps.
     pub fn together(mut self, change: impl FnOnce(&mut IoStep)) -> Self {
         if let Work::Io(step) = &mut self.work {
             change(step);

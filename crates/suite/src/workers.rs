@@ -1,4 +1,4 @@
-//! Concurrent workers: each on a thread of its own, with a common observer and a common end.
+//! Concurrent workers: each on its thread, with a common observer and a common end.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,19 +10,19 @@ use plimsoll_drive::{Fault, Observe, Onward};
 use plimsoll_record::{Slice, Tally};
 use plimsoll_units::{Instant, Span};
 
-/// Longest interval between two calls of the observer.
+/// Maximum interval between calls of the observer.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A barrier that can be closed: threads wait until all have arrived, or until one of them is known to have failed.
+/// A barrier that can be closed: threads wait until all have arrived, or until a thread has failed.
 #[derive(Debug)]
 pub struct StartBarrier {
-    /// Threads that have not arrived; none once it is closed.
+    /// Number of missing threads; `None` once it is closed.
     missing: Mutex<Option<usize>>,
     changed: Condvar,
 }
 
 impl StartBarrier {
-    /// A barrier for so many threads.
+    /// A barrier for `count` threads.
     pub const fn new(count: usize) -> Self {
         Self { missing: Mutex::new(Some(count)), changed: Condvar::new() }
     }
@@ -54,7 +54,7 @@ impl StartBarrier {
     }
 }
 
-/// Why `wanted` threads were not all started, with the limit that usually prevents it. `source` is the error of the system.
+/// Fault if `wanted` threads could not be started, with the most probable limit. `source` is the error of the system.
 pub fn unstarted(wanted: usize, source: io::Error) -> Fault {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nproc).current;
     let limit = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
@@ -79,12 +79,12 @@ pub struct WorkerHandle<'a> {
     delivered: usize,
 }
 
-/// A message of a worker to its group.
+/// A message from a worker to its group.
 #[derive(Debug)]
 enum Message {
     /// The next slice of its series.
     Slice(Slice),
-    /// There will be no more slices.
+    /// No more slices follow.
     Ended,
 }
 
@@ -94,17 +94,17 @@ impl<'a> WorkerHandle<'a> {
         self.stop
     }
 
-    /// The observer of the worker's loop: sends new slices to the group, and returns whether to go on.
+    /// Observer of the worker's loop: sends new slices to the group, and returns whether to continue.
     pub fn observe(&mut self, series: &[Slice]) -> Onward {
         for slice in &series[self.delivered.min(series.len())..] {
-            // The receiver is gone only when the group is being ended.
+            // The receiver is dropped only when the group ends.
             let _ = self.send.send((self.index, Message::Slice(slice.clone())));
             self.delivered += 1;
         }
         if self.is_stopped() { Onward::Break(()) } else { Onward::Continue(()) }
     }
 
-    /// Sends an empty slice, for a worker that has not begun.
+    /// Sends an empty slice, for a worker that has not started.
     pub fn pass(&mut self, span: Span) {
         let slice = Slice { start: Instant::ZERO, span, tally: Tally::default() };
         // As above.
@@ -122,12 +122,12 @@ impl<'a> WorkerHandle<'a> {
     }
 }
 
-/// Runs `members`, each on a thread of its own named `loop N`, and passes their series to `observe`, merged slice by slice
-/// as soon as all have delivered one. All are stopped when `observe` breaks off or a member fails. Returns the results in
+/// Runs `members`, each on a thread named `loop N`, and passes their series to `observe`, merged slice by slice as soon
+/// as all have delivered a slice. All are stopped when `observe` stops them or a member fails. Returns the results in
 /// the order of the members.
 ///
 /// # Errors
-/// A thread could not be started: then no member is run, so that a member may wait for all others.
+/// A thread could not be started: then no member is run, so that members may wait for each other.
 pub fn together<M, T, E>(members: Vec<M>, observe: Observe<'_>) -> Result<Vec<Result<T, E>>, Fault>
 where
     M: FnOnce(&mut WorkerHandle<'_>) -> Result<T, E> + Send,
@@ -162,17 +162,16 @@ where
     })
 }
 
-/// Passes the merged series to `observe` as soon as all workers that have not ended have delivered a slice, and stops all when
-/// it breaks off.
+/// Passes the merged series to `observe` when all active workers have delivered a slice, and stops all on request.
 fn gather(receive: &Receiver<(usize, Message)>, loops: usize, observe: Observe<'_>, stop: &AtomicBool) {
     let mut series: Vec<Slice> = Vec::new();
-    // Slices of each worker; none if it has ended.
+    // Slices of each worker; `None` if it has ended.
     let mut delivered: Vec<Option<usize>> = vec![Some(0); loops];
     let mut complete = 0;
     loop {
         match receive.recv_timeout(POLL_INTERVAL) {
             Err(RecvTimeoutError::Disconnected) => return,
-            // The observer is called nevertheless: the user may interrupt during a long slice.
+            // Calls the observer even so: the user may interrupt during a long slice.
             Err(RecvTimeoutError::Timeout) => {}
             Ok((index, Message::Ended)) => delivered[index] = None,
             Ok((index, Message::Slice(slice))) => {

@@ -1,4 +1,4 @@
-//! Articles: their commands one after the other, their tables on models, and tiny versions of them in a real directory.
+//! Articles: sequences of their commands, tables on models, and small versions in a real directory.
 
 mod grounds;
 
@@ -7,7 +7,7 @@ use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
 use plimsoll_suite::{Ground, Model, Nature, Outcome, Recipe, Work};
 use plimsoll_units::{Bytes, Span};
 
-/// A disk of Azure in 2014, as the catalogue has it.
+/// An Azure disk of 2014, as in the catalogue.
 const AZURE: &str = "limit(500, burst 25) then limit(60MB/s, burst 1MiB) then limit(20000) then split(read: \
     disk(1098437886kB, 7200rpm, seek 3400us to 3400us, 39MB/s to 39MB/s, queue 32 gain 0.65) then station(64, 4650us); \
     write: station(64, 4550us, 38.8MB/s) then link(1us, 38MB/s); flush: station(64, 4550us))";
@@ -18,7 +18,7 @@ fn made(options: ArticlesOptions, ground: &mut Model) -> (Articles, Outcome) {
     (recipe, outcome)
 }
 
-/// The last two figures of the line that begins so: what was got, and its ratio.
+/// The last two figures of a line: result, and ratio.
 fn line(text: &str, label: &str) -> Vec<f64> {
     let line = text.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("{label}: {text}"));
     line.split_whitespace().rev().take(2).map(|word| word.parse().unwrap_or(f64::NAN)).collect()
@@ -35,7 +35,7 @@ fn a_copy_through_memory_explains_the_published_rate() {
 }
 
 #[test]
-fn disks_of_azure_are_what_was_published() {
+fn azure_disks_match_published_figures() {
     let mut ground = model(AZURE, Bytes::gib(16));
     let (recipe, outcome) = made(ArticlesOptions::of(Article::AzureStriping), &mut ground);
     let listings = recipe.listings(&outcome.done, ground.facts());
@@ -58,7 +58,7 @@ fn fio_meets_the_limit_and_threads_meet_the_knee() {
     let (recipe, outcome) = made(short(Article::OciUhp), &mut ground);
     let got = line(&recipe.listings(&outcome.done, ground.facts())[0].text, "Random read, 4 KiB")[1];
     assert!((got / 30_000.0 - 1.0).abs() < 0.04, "{got}");
-    // Sixty-four at once, a millisecond each: 16, 32 and 64 threads of their own, then a queue.
+    // 64 servers of 1 ms: 16, 32 and 64 threads without queueing, then a queue.
     let mut ground = model("station(64, 1ms)", Bytes::gib(50));
     let (recipe, outcome) = made(short(Article::Tr4969), &mut ground);
     let text = recipe.listings(&outcome.done, ground.facts())[1].text.clone();
@@ -85,7 +85,7 @@ fn commands_have_files_and_steps_of_their_own() {
         })
         .collect();
     assert!(used.iter().flatten().all(|file| *file < files.len()));
-    // A file of Bonnie++, then those of tiotest for eight threads.
+    // A file of Bonnie++, then the files of tiotest for eight threads.
     let (first, last) = (&used[0], &used[used.len() - 1]);
     assert!(first.iter().all(|file| *file == 0), "{first:?}");
     assert!(last.len() == 8 && last.iter().all(|file| *file > 0), "{last:?}");
@@ -99,19 +99,19 @@ fn commands_have_files_and_steps_of_their_own() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_in_one_line() {
+fn unsuitable_articles_are_refused_in_one_line() {
     for article in Article::ALL {
         let options = ArticlesOptions { size: Some(Bytes::gib(64)), ..ArticlesOptions::of(article) };
-        let said = Articles::new(options, &facts(Nature::Directory, Bytes::gib(1))).err();
-        let said = said.unwrap_or_else(|| panic!("{article:?} fits"));
-        assert!(!said.is_empty() && !said.contains('\n'), "{article:?}: {said}");
+        let message = Articles::new(options, &facts(Nature::Directory, Bytes::gib(1))).err();
+        let message = message.unwrap_or_else(|| panic!("{article:?} fits"));
+        assert!(!message.is_empty() && !message.contains('\n'), "{article:?}: {message}");
     }
 }
 
 #[test]
-fn a_directory_makes_all_of_them() {
+fn directory_supports_all_articles() {
     let temporary = Temporary::new("articles");
-    // A byte at a time takes too long for a test.
+    // Single-byte transfers take too long for a test.
     for article in Article::ALL.into_iter().filter(|article| *article != Article::Sakura) {
         let mut ground = temporary.ground();
         let facts = ground.facts().clone();

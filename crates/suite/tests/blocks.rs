@@ -1,4 +1,4 @@
-//! A file in place of a device: suites that write to it with leave, and those that only read it.
+//! A file as a device: suites that may write to it, and suites that only read it.
 
 mod grounds;
 
@@ -15,14 +15,14 @@ use plimsoll_units::{Bytes, Span};
 
 const SIZE: Bytes = Bytes::mib(8);
 
-/// The file as a device, with leave to write to it or without.
+/// The file as a device, writable or not.
 fn device(path: &Path, writes: bool) -> Disk {
     let leave = writes.then(|| claim(path, &[path.to_path_buf()]).expect("a file that nobody uses"));
     let facts = Facts { read_only: !writes, ..facts(Nature::Blocks, SIZE) };
     Disk::new(DiskPlace::Whole(path.to_path_buf(), leave), facts, Vec::new())
 }
 
-/// Makes all of a recipe, and counts its steps.
+/// Runs a recipe, and counts its steps.
 fn steps<R: Recipe>(
     new: impl Fn(&Facts) -> Result<R, String>,
     path: &Path,
@@ -35,7 +35,7 @@ fn steps<R: Recipe>(
 }
 
 #[test]
-fn a_device_is_written_with_leave_and_read_without() {
+fn device_is_written_only_with_permission() {
     let temporary = Temporary::new("blocks");
     let path = temporary.path().join("device");
     std::fs::File::create(&path).and_then(|file| file.set_len(SIZE.get())).expect("a file");

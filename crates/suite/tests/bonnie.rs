@@ -1,4 +1,4 @@
-//! Bonnie++ as a recipe: its steps, its arithmetic, its layout.
+//! Bonnie++: steps, arithmetic, layout.
 
 mod places;
 
@@ -21,7 +21,7 @@ fn boxed(options: BonnieOptions) -> impl FnOnce(&plimsoll_suite::Facts) -> Resul
     move |facts| Ok(Box::new(Bonnie::new(options, facts)?))
 }
 
-/// All steps, made by nobody.
+/// All steps, without execution.
 fn steps(options: BonnieOptions, nature: Nature) -> Vec<Step> {
     let facts = facts(nature, Bytes::gib(64));
     let mut recipe = Bonnie::new(options, &facts).expect("options that fit");
@@ -33,7 +33,7 @@ fn steps(options: BonnieOptions, nature: Nature) -> Vec<Step> {
     done.into_iter().map(|done| done.step).collect()
 }
 
-/// Workers, operations of the first, their size, pattern, what becomes of the file, and the flushes.
+/// Workers, operations of the first, their size, pattern, preparation of the file, and flushes.
 fn shown(step: &Step) -> String {
     match &step.work {
         StepWork::Io(io) => {
@@ -58,7 +58,7 @@ fn shown(step: &Step) -> String {
 }
 
 #[test]
-fn phases_are_those_of_the_program() {
+fn phases_match_bonnie() {
     let options = BonnieOptions { size: Some(Bytes::mib(64)), small_files: SmallFiles::default(), ..small() };
     let found: Vec<String> = steps(options, Nature::Directory).iter().map(shown).collect();
     assert_eq!(
@@ -81,7 +81,7 @@ fn phases_are_those_of_the_program() {
 }
 
 #[test]
-fn seeks_are_shared_out_completely() {
+fn seeks_are_fully_distributed() {
     let made = steps(small(), Nature::Directory);
     let StepWork::Io(seeks) = &made[5].work else { panic!("{:?}", made[5]) };
     let each: Vec<u64> = seeks.workers.iter().map(|worker| worker.job.until.operations).collect();
@@ -95,7 +95,7 @@ fn options_change_the_steps() {
     assert_eq!(count(BonnieOptions { size: Some(Bytes::ZERO), ..small() }), 6);
     assert_eq!(count(BonnieOptions { small_files: SmallFiles { units: 0, ..SmallFiles::default() }, ..small() }), 6);
     assert_eq!(count(BonnieOptions { rounds: 3, ..small() }), 36);
-    // There is no system call for one byte where nothing is called.
+    // Without system calls there are no single-byte phases.
     assert_eq!(steps(small(), Nature::Model).len(), 10);
     let flushed = steps(BonnieOptions { flushed: true, direct: true, ..small() }, Nature::Directory);
     let StepWork::Io(bytes) = &flushed[0].work else { panic!("{:?}", flushed[0]) };
@@ -105,10 +105,10 @@ fn options_change_the_steps() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_a_way_out() {
+fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: BonnieOptions, expected: &str| {
-        let said = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err();
-        assert!(said.contains(expected), "{said}");
+        let message = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err();
+        assert!(message.contains(expected), "{message}");
     };
     check(BonnieOptions { size: None, ..small() }, "give --size");
     check(BonnieOptions { size: None, memory: Bytes::gib(48), ..small() }, "96 GiB are needed");
@@ -124,26 +124,26 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_station_of_one_millisecond_gives_its_rates() {
+fn station_of_one_millisecond_has_expected_rates() {
     let (recipe, done) = on_model("station(1, 1ms)", boxed(small()));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     let evidence = read_back(text);
     let rate = |test: &str| evidence.iter().find(|one| one.test == test).unwrap_or_else(|| panic!("{test}: {text}"));
-    // 1,024 chunks of 8 KiB, one after the other.
+    // 1,024 sequential chunks of 8 KiB.
     let megabytes = |test: &str| rate(test).bytes_s.unwrap() / 8_192_000.0;
     assert!((0.97..1.01).contains(&megabytes("block output")), "{text}");
     assert!((0.97..1.01).contains(&(2.0 * megabytes("rewrite"))), "{text}");
     assert!((0.97..1.01).contains(&megabytes("block input")), "{text}");
-    // One station answers 1,000 per second whatever the depth; each eleventh of them is a write.
+    // A single station has a rate of 1,000 per second at any depth; a write per ten seeks.
     let seeks = rate("seeks").iops.unwrap();
     assert!((900.0..915.0).contains(&seeks), "{seeks}");
     assert!(text.contains(" +++ ") && !text.contains("Create"), "{text}");
     let verdicts = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
-    assert!(verdicts.contains("left out") && verdicts.contains("depth 5"), "{verdicts}");
+    assert!(verdicts.contains("skipped") && verdicts.contains("depth 5"), "{verdicts}");
 }
 
 #[test]
-fn a_directory_gives_every_figure() {
+fn directory_has_every_figure() {
     let options = BonnieOptions { per_char: Some(Bytes::kib(64)), seeks: 200, memory: Bytes::gib(1), ..small() };
     let (recipe, done) = on_disk("bonnie", boxed(options));
     assert_eq!(done.len(), 12);
@@ -151,7 +151,7 @@ fn a_directory_gives_every_figure() {
     let listings = recipe.listings(&done, &facts);
     println!("{}{}\n{}", listings[0].text, listings[1].text, recipe.verdicts(&done, &facts).join("\n"));
     assert_eq!(listings[1].text.trim_end().split(',').count(), 50);
-    // What took less than half a second has no figure, and that is said with the rate that was measured.
+    // Phases shorter than half a second have no figure; a verdict gives their measured rate.
     let verdicts = recipe.verdicts(&done, &facts);
     for done in &done {
         let span =
@@ -163,7 +163,7 @@ fn a_directory_gives_every_figure() {
     assert!(verdicts.iter().any(|verdict| verdict.contains("fits into 1 GiB of memory")), "{verdicts:?}");
 }
 
-/// Every phase with figures that never change.
+/// All phases with fixed figures.
 fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
     let facts = facts(Nature::Directory, Bytes::gib(64));
     let chunk = u64::from(options.chunk);
@@ -207,7 +207,7 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
 }
 
 #[test]
-fn the_tables_are_those_that_people_know() {
+fn tables_match_bonnie() {
     let options = BonnieOptions { size: Some(Bytes::gib(4)), small_files: SmallFiles::default(), seed: 7, ..small() };
     let (recipe, done) = fixed(options);
     let facts = facts(Nature::Directory, Bytes::gib(64));
@@ -246,7 +246,7 @@ Latency               272us     330us     272us     272us     272us     272us
 }
 
 #[test]
-fn sizes_that_are_not_usual_are_in_the_tables() {
+fn unusual_sizes_are_printed() {
     let small_files = SmallFiles { units: 16, largest: 1000, least: 10, directories: 4 };
     let machine = Some("averyveryverylonghostname".into());
     let options =
@@ -264,7 +264,7 @@ fn sizes_that_are_not_usual_are_in_the_tables() {
 }
 
 #[test]
-fn verdicts_say_what_figures_mean() {
+fn verdicts_explain_figures() {
     let options = BonnieOptions { size: Some(Bytes::gib(4)), memory: Bytes::gib(3), ..small() };
     let (recipe, done) = fixed(options);
     let verdicts = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(64))).join("\n");

@@ -1,4 +1,4 @@
-//! CrystalDiskMark: its steps, its figures on models, and its text read back.
+//! CrystalDiskMark: steps, figures on models, and its text parsed back.
 
 mod grounds;
 
@@ -26,7 +26,7 @@ fn on_model() -> Facts {
     Facts { grid: 512, ..facts(Nature::Model, SPACE) }
 }
 
-/// The steps, as if each of them had been made.
+/// All steps, without execution.
 fn steps(options: CrystalDiskMarkOptions, facts: &Facts) -> Vec<plimsoll_suite::Step> {
     let mut recipe = CrystalDiskMark::new(options, facts).expect("its options are right");
     let mut done = Vec::new();
@@ -42,7 +42,7 @@ fn io(step: &plimsoll_suite::Step) -> &IoStep {
     io
 }
 
-/// Names of the steps that count, once each.
+/// Names of the measured steps, without repetition.
 fn names(options: CrystalDiskMarkOptions) -> Vec<String> {
     let counted = steps(options, &on_model()).into_iter().filter(|step| step.counts && step.round == 1);
     counted.map(|step| step.name).collect()
@@ -87,11 +87,11 @@ fn tests_come_in_the_order_of_their_version_and_profile() {
 }
 
 #[test]
-fn a_run_comes_before_those_that_count_and_tests_are_apart() {
+fn warm_up_run_and_pauses_separate_tests() {
     let options = CrystalDiskMarkOptions { runs: 5, ..CrystalDiskMarkOptions::of(Version::Eight, Profile::Flash) };
     let steps = steps(options, &on_model());
     let pauses = steps.iter().filter(|step| matches!(step.work, Work::Pause(span) if span == Span::from_secs(30)));
-    // Eight lines; a file to fill; a rest between two.
+    // Eight lines; a fill; a pause between tests.
     assert_eq!((steps.len(), pauses.count()), (1 + 8 * 6 + 7, 7));
     assert_eq!(steps.iter().filter(|step| step.counts).count(), 8 * 5);
     let rounds: Vec<_> = steps[1..7].iter().map(|step| (step.counts, step.round)).collect();
@@ -106,7 +106,7 @@ fn a_run_comes_before_those_that_count_and_tests_are_apart() {
 }
 
 #[test]
-fn version_3_looks_at_its_timer_after_passes_and_flushes_inside_the_time() {
+fn version_3_checks_timer_after_passes_and_includes_flush() {
     let steps = steps(quick(Version::Three, Profile::Default), &on_model());
     let counted = steps.iter().filter(|step| step.counts && step.round == 1);
     let jobs: Vec<_> = counted.map(|step| &io(step).workers[0].job).collect();
@@ -141,11 +141,11 @@ fn threads_of_a_sequential_test_take_turns_block_by_block() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_write() {
+fn invalid_options_are_refused_with_remedy() {
     type Change = fn(&mut CrystalDiskMarkOptions);
     let refused: [(Change, &str); 8] = [
         (|options| options.size = Some(Bytes::kib(1500)), "write --size 1GiB"),
-        (|options| options.size = Some(Bytes::gib(3)), "3 GiB are needed, and 2 GiB are there"),
+        (|options| options.size = Some(Bytes::gib(3)), "3 GiB are needed, 2 GiB are available"),
         (|options| options.runs = 0, "write --runs 5"),
         (|options| options.mix = Some(1.0), "write --mix 70"),
         (|options| options.measure = Some(Span::ZERO), "write --measure 5s"),
@@ -167,7 +167,8 @@ fn what_cannot_be_is_refused_with_what_to_write() {
     assert!(steps(reads, &read_only).iter().all(|step| !io(step).workers[0].job.writes()));
 }
 
-/// On one server of 1 ms everything is arithmetic: 1,000 operations a second, each waiting for those before it.
+/// On a single server of 1 ms all figures are arithmetic: 1,000 operations per second, each waiting for its
+/// predecessors.
 const EIGHT: &str = "\
 ------------------------------------------------------------------------------
 CrystalDiskMark 8.0 layout, printed by plimsoll
@@ -194,7 +195,7 @@ Profile: Peak
 ";
 
 #[test]
-fn the_text_of_version_8_is_arithmetic_on_one_server() {
+fn version_8_text_matches_arithmetic() {
     let date = "2014/09/04 5:09:24".into();
     let options =
         CrystalDiskMarkOptions { mix: Some(0.7), date, ..CrystalDiskMarkOptions::of(Version::Eight, Profile::Peak) };
@@ -231,7 +232,7 @@ CrystalDiskMark 3.0 layout, printed by plimsoll
 ";
 
 #[test]
-fn the_text_of_version_3_has_noughts_where_nothing_was_tested() {
+fn version_3_text_has_zeroes_for_skipped_tests() {
     let options = CrystalDiskMarkOptions {
         directions: Directions::Reads,
         data: Data::Zeroes,
@@ -243,15 +244,15 @@ fn the_text_of_version_3_has_noughts_where_nothing_was_tested() {
     assert_eq!(listing.text, THREE);
     let (kind, evidence) = read_back("three.txt", &listing.text);
     assert_eq!((kind, evidence.len()), ("crystaldiskmark", 4));
-    // Nothing was done yet: a listing is there all the same.
+    // The listing exists even without results.
     let empty = recipe.listings(&[], &on_model()).remove(0).text;
     assert!(empty.contains("Sequential Read :     0.000 MB/s"), "{empty}");
     assert!(recipe.verdicts(&[], &on_model()).is_empty());
 }
 
 #[test]
-fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
-    // 16 passes of 16 blocks of 1 ms are past 250 ms, and the flush takes 44 ms: 256 blocks in 300 ms.
+fn only_version_3_includes_flush_in_time() {
+    // 16 passes of 16 blocks of 1 ms exceed 250 ms, and the flush takes 44 ms: 256 blocks in 300 ms.
     let served = "split(read: station(1, 1ms); write: station(1, 1ms); flush: station(1, 44ms))";
     let rate = |version| {
         let measure = Some(Span::from_millis(250));
@@ -270,8 +271,8 @@ fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
 }
 
 #[test]
-fn the_best_run_or_the_mean_becomes_the_score() {
-    // Bursts are used up by the first runs: 1,000 at once, then 100 a second.
+fn score_is_best_run_or_mean() {
+    // The first runs use up the burst: 1,000 at once, then 100 per second.
     let text = |score| {
         let options = CrystalDiskMarkOptions {
             score,
@@ -291,12 +292,12 @@ fn the_best_run_or_the_mean_becomes_the_score() {
     assert!(high > 500.0 && high < 700.0, "the run that still had bursts: {high}");
     assert!((low - (high + 200.0) / 3.0).abs() < 5.0, "{low} is the mean of {high}, 100 and 100");
     let expected = ["above the mean of its 3 runs", "random read, 4 KiB, Q1 T1: 0.4 to "];
-    assert!(expected.iter().all(|said| best.1[0].contains(said)), "{:?}", best.1);
+    assert!(expected.iter().all(|message| best.1[0].contains(message)), "{:?}", best.1);
 }
 
 #[test]
-fn striped_disks_of_2014_give_their_table_again() {
-    // The disk of the catalogue's azure/2014, as a model; the tables were measured on Windows Server 2008 R2.
+fn model_of_striped_disks_reproduces_table() {
+    // The disk azure/2014 of the catalogue, as a model; the tables were measured on Windows Server 2008 R2.
     let disk = "limit(500, burst 25) then limit(60MB/s) then split(\
         read: disk(1000GB, 7200rpm, seek 3.4ms to 3.4ms, 39MB/s to 39MB/s, queue 32 gain 0.65) then station(64, 4.65ms); \
         write: station(64, 4.55ms, 38.8MB/s) then link(1us, 38MB/s); flush: station(64, 4.55ms))";
@@ -309,7 +310,7 @@ fn striped_disks_of_2014_give_their_table_again() {
         let (_, evidence) = read_back("azure.txt", &recipe.listings(&done, &on_model()).remove(0).text);
         evidence.iter().map(|one| one.bytes_s.unwrap() / 1e6).collect::<Vec<f64>>()
     };
-    // Largest errors: those of figures that the model was not made of are larger.
+    // Maximum errors: larger for figures that the model was not fitted to.
     let one = [
         (33.412, 0.06),
         (18.088, 0.05),
@@ -339,7 +340,7 @@ fn striped_disks_of_2014_give_their_table_again() {
 }
 
 #[test]
-fn it_runs_on_a_directory_and_its_text_reads_back() {
+fn runs_on_a_directory_and_text_parses_back() {
     let place = Temporary::new("crystaldiskmark");
     for (version, lines) in [(Version::Three, 8), (Version::Eight, 6)] {
         let mix = (version == Version::Eight).then_some(0.7);

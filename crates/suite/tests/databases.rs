@@ -1,4 +1,4 @@
-//! Statements and concurrent sessions on a database in a file.
+//! Statements and concurrent sessions on an SQLite file.
 #![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use plimsoll_suite::{
 };
 use plimsoll_units::{Iops, Span};
 
-/// A file that is removed in the end.
+/// A file removed on drop.
 struct File(PathBuf);
 
 impl Drop for File {
@@ -51,7 +51,7 @@ fn filled(ground: &mut Database) {
     assert_eq!((seen.done, seen.each.count, seen.wrong), (200, 200, 0));
 }
 
-/// Reads a row, or adds to it; what is read is digested as it is, or with a number that rises.
+/// Reads or increments a row; the digest is that of the value, or of a rising number.
 struct Rows {
     rising: bool,
     fails_after: u32,
@@ -127,7 +127,7 @@ fn total(seen: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
 }
 
 #[test]
-fn statements_that_bring_other_rows_are_counted_and_failures_end_them() {
+fn unexpected_rows_are_counted_and_failures_end_the_step() {
     let (mut ground, _file) = ground("statements");
     filled(&mut ground);
     let requests = |index: u64| {
@@ -156,12 +156,12 @@ fn statements_that_bring_other_rows_are_counted_and_failures_end_them() {
 }
 
 #[test]
-fn a_limit_of_time_and_the_user_end_statements() {
+fn time_limit_and_user_end_statements() {
     let (mut ground, _file) = ground("limits");
     let endless = StatementsStep::new(u64::MAX, |_| vec![SqlRequest::text("SELECT 1")]);
     let limited = statements(&mut ground, &StatementsStep { limit: Some(Span::from_millis(300)), ..endless.clone() });
     assert!(limited.done > 0 && limited.span >= Span::from_millis(300), "{limited:?}");
-    // A statement that would last for hours is ended by the user in the middle, and that is no fault.
+    // The user interrupts a statement that would take hours, without a fault.
     let long = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1e12) SELECT count(*) FROM c";
     let step = StatementsStep::of(vec![long.into()]);
     let ended = ground.statements(&step, &mut |_| ControlFlow::Break(())).unwrap();
@@ -169,7 +169,7 @@ fn a_limit_of_time_and_the_user_end_statements() {
 }
 
 #[test]
-fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
+fn closed_load_completes_its_turns_and_splits_time() {
     let (mut ground, _file) = ground("closed");
     filled(&mut ground);
     let made = Arc::<AtomicU32>::default();
@@ -187,7 +187,7 @@ fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
 }
 
 #[test]
-fn time_ends_a_crowd_that_has_no_turns() {
+fn time_ends_a_load_without_turns() {
     let (mut ground, _file) = ground("timed");
     filled(&mut ground);
     let step = step(2, rows());
@@ -197,7 +197,7 @@ fn time_ends_a_crowd_that_has_no_turns() {
 }
 
 #[test]
-fn arrivals_are_made_by_whichever_session_is_free() {
+fn arrivals_go_to_free_sessions() {
     let (mut ground, _file) = ground("open");
     filled(&mut ground);
     let rate = Iops { ops: 100, seconds: 1 };
@@ -205,13 +205,13 @@ fn arrivals_are_made_by_whichever_session_is_free() {
     let endless = Precision { iops: 0.0, mean: 0.0, quantile: 0.0 };
     let saw = seen(&mut ground, &SessionsStep { pace, precision: endless, ..step(4, rows()) });
     let made = total(&saw).operations() + saw.unserved;
-    // 1.1 s of 100 a second, by chance between half and twice as many.
+    // 1.1 s at 100 per second; Poisson arrivals vary within half to twice the mean.
     assert!((50..=220).contains(&made), "{made}");
     assert!(saw.lateness.count > 0);
 }
 
 #[test]
-fn rows_that_differ_and_transactions_that_fail_are_told() {
+fn differing_rows_and_failed_transactions_are_reported() {
     let (mut ground, _file) = ground("differ");
     filled(&mut ground);
     let saw = seen(&mut ground, &SessionsStep { turns: Some(20), ..step(2, Rows { rising: true, ..rows() }) });

@@ -1,4 +1,4 @@
-//! The copies of `dd`: their steps, their figures in virtual time, and what a real directory makes of them.
+//! Copies of `dd`: steps, figures in virtual time, and execution in a real directory.
 
 mod grounds;
 
@@ -38,9 +38,9 @@ fn before(step: &Step) -> Before {
 }
 
 #[test]
-fn steps_are_what_dd_would_do() {
+fn steps_match_dd() {
     use plimsoll_device::{Flush, SyncMode};
-    // Kind, direct, opened, flush at the end, its flavour, what becomes of the file first.
+    // Kind, direct, sync mode, kind of the final flush, preparation of the file.
     let check = |kind, direct, opened, flushed: Option<Flush>, first| {
         let steps = steps(options(Bytes::mib(1), 8, &[kind]), Nature::Directory);
         let copy = steps.iter().find(|step| step.name.starts_with("Copy")).unwrap();
@@ -63,20 +63,20 @@ fn steps_are_what_dd_would_do() {
 }
 
 #[test]
-fn a_buffered_copy_is_followed_by_its_flush_and_by_a_comparison() {
+fn buffered_copy_is_followed_by_flush_and_comparison() {
     let names = |nature| {
         let steps = steps(options(Bytes::mib(1), 12, &[DdKind::Buffered]), nature);
         steps.into_iter().map(|step| step.name).collect::<Vec<_>>()
     };
     let probes = ["Zeroes, direct", "Random data, direct"].repeat(3);
     let directory = names(Nature::Directory);
-    assert_eq!(directory, [&["Copy, buffered", "Flush of what the copy left"][..], &probes].concat());
+    assert_eq!(directory, [&["Copy, buffered", "Flush of the copy's dirty data"][..], &probes].concat());
     assert_eq!(names(Nature::Export), [&["Copy, buffered"][..], &probes].concat());
     assert_eq!(names(Nature::Model), ["Copy, buffered"]);
 }
 
 #[test]
-fn a_large_call_reaches_a_model_as_requests() {
+fn large_call_is_split_into_requests_on_a_model() {
     let steps = steps(options(Bytes::gib(1), 5, &[DdKind::Buffered, DdKind::Dsync, DdKind::Read]), Nature::Model);
     let shapes: Vec<_> = steps.iter().map(|step| (worker(step).job.largest(), worker(step).job.depth)).collect();
     assert_eq!(shapes, [(1 << 20, 32), (1 << 20, 32), (128 << 10, 2)]);
@@ -86,8 +86,8 @@ fn a_large_call_reaches_a_model_as_requests() {
 }
 
 #[test]
-fn a_model_says_what_arithmetic_says() {
-    // One server, 1 ms for each: 100 blocks of 8 KiB take 0.1 s.
+fn model_matches_arithmetic() {
+    // A single server of 1 ms: 100 blocks of 8 KiB take 0.1 s.
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
     let mut recipe = Dd::new(options(Bytes::kib(8), 100, &[DdKind::Dsync]), &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);
@@ -101,10 +101,10 @@ fn a_model_says_what_arithmetic_says() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_said_in_one_line() {
+fn invalid_copy_is_refused_in_one_line() {
     let check = |options, facts: &plimsoll_suite::Facts, words: &str| {
-        let said = Dd::new(options, facts).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = Dd::new(options, facts).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let small = facts(Nature::Directory, Bytes::mib(1));
     check(options(Bytes::ZERO, 5, &[DdKind::Buffered]), &small, "at least 1");
@@ -121,7 +121,7 @@ fn what_cannot_be_copied_is_said_in_one_line() {
 }
 
 #[test]
-fn a_directory_makes_every_copy() {
+fn directory_supports_every_copy() {
     let temporary = Temporary::new("dd");
     let mut ground = temporary.ground();
     let mut recipe = Dd::new(options(Bytes::kib(320), 40, DdKind::value_variants()), &ground.facts().clone()).unwrap();
@@ -141,7 +141,7 @@ fn a_directory_makes_every_copy() {
 }
 
 #[test]
-fn reading_alone_fills_a_file_first() {
+fn read_only_copy_fills_a_file_first() {
     let temporary = Temporary::new("dd-reads");
     let mut ground = temporary.ground();
     let mut recipe = Dd::new(options(Bytes::kib(4), 10, &[DdKind::ReadNocache]), &ground.facts().clone()).unwrap();

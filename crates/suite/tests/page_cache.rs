@@ -1,4 +1,4 @@
-//! Steps on a model behind a simulated page cache, and behind none.
+//! Steps on a model with and without a simulated page cache.
 
 mod grounds;
 
@@ -13,18 +13,18 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 const SIZE: Bytes = Bytes::mib(16);
 
-/// A disk that takes 1 ms for each operation, one at a time, and two files.
+/// A disk with 1 ms per operation at depth 1, and two files.
 fn ground(memory: Option<Bytes>) -> Model {
     let bare = model("station(1, 1ms)", Bytes::gib(1));
     let mut ground = match memory {
         Some(memory) => bare.with_page_cache(PageCache::new(memory)),
         None => bare,
     };
-    ground.lay(&[FileSpec::growing(SIZE), FileSpec::growing(SIZE)]).expect("room for two files");
+    ground.prepare_files(&[FileSpec::growing(SIZE), FileSpec::growing(SIZE)]).expect("room for two files");
     ground
 }
 
-/// A worker that goes through a file in blocks of 4 KiB.
+/// A worker with a sequential pass over a file in blocks of 4 KiB.
 fn through(file: usize, work: Work, access: Access) -> Worker {
     let lane = LaneSpec::new(4096, Pattern::Sequential);
     Worker::new(JobSpec::new(work, lane, Region::first(SIZE), Until::bytes(SIZE.get())), file, SIZE, access)
@@ -44,7 +44,7 @@ fn reads(file: usize) -> Worker {
 }
 
 #[test]
-fn a_buffered_step_is_answered_by_memory_and_a_direct_one_is_not() {
+fn buffered_step_is_served_from_memory_and_direct_step_is_not() {
     let mut ground = ground(Some(Bytes::gib(1)));
     assert!(ground.facts().has_cache());
     assert_eq!(ground.facts().memory(), Some(Bytes::gib(1)));
@@ -59,20 +59,20 @@ fn a_buffered_step_is_answered_by_memory_and_a_direct_one_is_not() {
 }
 
 #[test]
-fn a_flush_is_of_its_file_and_waits_for_what_is_dirty() {
+fn flush_waits_for_dirty_pages_of_its_file() {
     let mut ground = ground(Some(Bytes::gib(1)));
     made(&mut ground, Before::AsTheyAre, writes(0));
     let worker = writes(1);
     let worker = Worker { job: JobSpec { flush_at_end: true, ..worker.job }, ..worker };
     let seen = made(&mut ground, Before::AsTheyAre, worker);
-    // 16 MiB are 12 operations of 1280 KiB and one of 1 MiB; the flush is one more.
+    // 16 MiB are 12 operations of 1280 KiB and a last of 1 MiB; the flush takes another millisecond.
     let flush = seen.total().response_where(|counter| counter.kind == Kind::Flush);
     assert!((14_000_000..14_112_000).contains(&flush.max_ns), "{} within a bin of 0.8 %", flush.max_ns);
     assert_eq!(seen.dirty, Some(SIZE), "those of the other file");
 }
 
 #[test]
-fn what_was_written_is_read_from_memory_until_it_is_emptied() {
+fn written_data_are_cached_until_dropped() {
     let check = |before: Before, least: Span, most: Span| {
         let mut ground = ground(Some(Bytes::gib(1)));
         made(&mut ground, Before::AsTheyAre, writes(0));
@@ -81,19 +81,19 @@ fn what_was_written_is_read_from_memory_until_it_is_emptied() {
         seen
     };
     check(Before::AsTheyAre, Span::ZERO, Span::from_millis(10));
-    // 128 windows of 128 KiB and the shorter ones before them; what was dirty was written before the step began.
+    // 128 windows of 128 KiB and the shorter windows before them; dirty pages were written before the step.
     let seen = check(Before::Uncached, Span::from_millis(128), Span::from_millis(140));
     assert_eq!(seen.dirty, Some(Bytes::ZERO));
-    // Nothing was written back: what the file held is gone.
+    // Nothing is written back: the content of the file is discarded.
     let seen = check(Before::Anew, Span::from_millis(128), Span::from_millis(140));
     assert_eq!(seen.dirty, Some(Bytes::ZERO));
 }
 
 #[test]
-fn writers_are_held_where_memory_is_short() {
+fn writers_are_throttled_when_memory_is_short() {
     let mut ground = ground(Some(Bytes::mib(20)));
     let seen = made(&mut ground, Before::AsTheyAre, writes(0));
-    // 4 MiB may be dirty; the others were written back meanwhile, some 320 pages each millisecond.
+    // 4 MiB may be dirty; the rest was written back meanwhile, some 320 pages per millisecond.
     assert!(seen.span() > Span::from_millis(9), "{}", seen.span());
     assert!(seen.dirty.unwrap() <= Bytes::mib(4), "{:?}", seen.dirty);
     match &ground.findings()[..] {
@@ -106,7 +106,7 @@ fn writers_are_held_where_memory_is_short() {
 }
 
 #[test]
-fn without_memory_buffered_steps_are_said_to_meet_no_cache() {
+fn missing_page_cache_is_reported() {
     let mut ground = ground(None);
     assert!(!ground.facts().has_cache());
     let seen = made(&mut ground, Before::AsTheyAre, through(0, Work::Writes, Access::direct()));

@@ -1,4 +1,4 @@
-//! SLOB on small servers made for it: one row in each block, units of work that are told truly, updates that stay in place.
+//! SLOB on small created servers: a row per block, correct results of units of work, updates in place.
 #![allow(
     clippy::print_stderr,
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use plimsoll_units::{Bytes, Span};
 
 use grounds::all;
 
-/// A directory that is removed in the end.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -40,7 +40,7 @@ fn facts(system: System, about: DatabaseAbout) -> Facts {
     }
 }
 
-/// A server with so little cache; none, and why, where its programs are not installed.
+/// A server with this cache; `None`, with the reason printed, if it is not installed.
 fn made(system: System, cache: Bytes) -> Option<(Database, Folder)> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = format!("plimsoll-slob-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
@@ -68,7 +68,7 @@ fn made(system: System, cache: Bytes) -> Option<(Database, Folder)> {
     Some((Database::new(Box::new(target), facts), folder))
 }
 
-/// Two schemas, ranges of seven blocks, a second for each share of updates.
+/// Two schemas, ranges of seven blocks, a second per share of updates.
 fn small(scale: Bytes) -> SlobOptions {
     SlobOptions {
         schemas: 2,
@@ -102,7 +102,7 @@ fn count(tally: &Tally, kind: u8) -> u64 {
     tally.only(|counter| counter.stream == kind).operations()
 }
 
-/// The whole suite on a ground; what was done.
+/// Runs the whole suite on a ground; returns the executed steps.
 fn performed(ground: &mut Database, options: SlobOptions) -> Vec<CompletedStep> {
     let facts = ground.facts().clone();
     let mut recipe = Slob::new(options, &facts).unwrap();
@@ -114,7 +114,7 @@ fn performed(ground: &mut Database, options: SlobOptions) -> Vec<CompletedStep> 
     outcome.done
 }
 
-/// The shares of updates hold, and times fit the time that there was.
+/// Asserts the shares of updates, and that the times fit in the measured time.
 fn check_units(done: &[CompletedStep], commits_apart: bool) {
     let measured: Vec<&CompletedStep> = done.iter().filter(|done| done.result.sessions().is_some()).collect();
     assert_eq!(measured.len(), 4, "two loads for each of two shares");
@@ -129,7 +129,7 @@ fn check_units(done: &[CompletedStep], commits_apart: bool) {
             assert_eq!((updates, commits), (0, 0));
         } else {
             let off = updates.abs_diff((selects + updates) / 4);
-            // Within a hundred units of a session, updates are early.
+            // Within a hundred units of a session, updates come first.
             assert!(off <= 30 * u64::from(step.sessions), "{updates} updates beside {selects}");
             assert_eq!(commits, if commits_apart { updates } else { 0 });
         }
@@ -141,7 +141,7 @@ fn check_units(done: &[CompletedStep], commits_apart: bool) {
 }
 
 #[test]
-fn sqlite_has_a_row_in_each_page_and_updates_it_there() {
+fn sqlite_has_a_row_per_page_and_updates_in_place() {
     let (mut ground, _folder) = made(System::Sqlite, Bytes::mib(1)).expect("it is part of this program");
     let done = performed(&mut ground, small(Bytes::mib(4)));
     check_units(&done, false);
@@ -153,7 +153,7 @@ fn sqlite_has_a_row_in_each_page_and_updates_it_there() {
 }
 
 #[test]
-fn postgresql_has_a_row_in_each_page_and_updates_it_there() {
+fn postgresql_has_a_row_per_page_and_updates_in_place() {
     let Some((mut ground, _folder)) = made(System::Postgres, Bytes::mib(1)) else { return };
     let heavy = SlobOptions { redo_stress: RedoStress::Heavy, ..small(Bytes::mib(4)) };
     check_units(&performed(&mut ground, heavy), true);
@@ -165,7 +165,7 @@ fn postgresql_has_a_row_in_each_page_and_updates_it_there() {
 }
 
 #[test]
-fn mariadb_has_a_row_in_each_page_and_updates_it_there() {
+fn mariadb_has_a_row_per_page_and_updates_in_place() {
     let Some((mut ground, _folder)) = made(System::Mysql, Bytes::mib(8)) else { return };
     check_units(&performed(&mut ground, small(Bytes::mib(16))), true);
     let rows = "SELECT COUNT(k), COUNT(*), MIN(k), MAX(k) FROM slob_1";
@@ -177,7 +177,7 @@ fn mariadb_has_a_row_in_each_page_and_updates_it_there() {
 }
 
 #[test]
-fn what_slob_can_do_beside_that() {
+fn optional_slob_features_work() {
     let systems = [(System::Sqlite, 1, 4), (System::Postgres, 1, 4), (System::Mysql, 8, 16)];
     for (system, cache, scale) in systems {
         let Some((mut ground, _folder)) = made(system, Bytes::mib(cache)) else { continue };
@@ -197,7 +197,7 @@ fn what_slob_can_do_beside_that() {
     }
 }
 
-/// The recipe on a database with so much cache.
+/// The recipe on a database with this cache.
 fn planned(options: SlobOptions, system: System, block: Bytes, cache: Bytes) -> Result<Slob, String> {
     let name = if system == System::Mysql { "MariaDB" } else { system.name() };
     let about = DatabaseAbout {
@@ -211,10 +211,10 @@ fn planned(options: SlobOptions, system: System, block: Bytes, cache: Bytes) -> 
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_one_line() {
+fn invalid_slob_options_are_refused_in_one_line() {
     let check = |options: SlobOptions, words: &str| {
-        let said = planned(options, System::Postgres, Bytes::kib(8), Bytes::mib(64)).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = planned(options, System::Postgres, Bytes::kib(8), Bytes::mib(64)).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let fits = SlobOptions::default();
     check(SlobOptions { schemas: 0, ..fits.clone() }, "--schemas 4");
@@ -232,8 +232,9 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     let upside_down = ThinkTime { frequency: 1, least: Span::from_secs(2), most: Span::from_secs(1) };
     check(SlobOptions { think_time: Some(upside_down), ..fits.clone() }, "--think-time 5");
     let think = Some(ThinkTime { frequency: 1, least: Span::ZERO, most: Span::from_secs(1) });
-    let said = planned(SlobOptions { think_time: think, ..fits.clone() }, System::Sqlite, Bytes::kib(4), Bytes::mib(1));
-    assert!(said.unwrap_err().contains("leave out --think-time"));
+    let message =
+        planned(SlobOptions { think_time: think, ..fits.clone() }, System::Sqlite, Bytes::kib(4), Bytes::mib(1));
+    assert!(message.unwrap_err().contains("leave out --think-time"));
     let large = planned(fits.clone(), System::Postgres, Bytes::kib(8), Bytes::gib(8)).unwrap_err();
     assert!(large.contains("--scale 8192MiB") && large.contains("--make"), "{large}");
     let wide = planned(fits, System::Mysql, Bytes::kib(64), Bytes::mib(64)).unwrap_err();
@@ -250,7 +251,7 @@ fn scales_are_blocks_or_bytes() {
     check("-1", None);
 }
 
-/// Steps of a recipe whose loads nothing is known of.
+/// Steps of a recipe without results.
 fn steps(options: SlobOptions, system: System, block: Bytes) -> Vec<Step> {
     let mut recipe = planned(options, system, block, Bytes::mib(64)).unwrap();
     let facts = facts(system, DatabaseAbout::default());
@@ -293,7 +294,7 @@ fn all_schemas_are_active_at_every_point() {
 }
 
 #[test]
-fn each_system_is_asked_in_its_own_words() {
+fn statements_follow_the_dialect() {
     let check = |system, block, words: [&str; 4]| {
         let options =
             || SlobOptions { schemas: 2, scale: Some(Scale::Bytes(Bytes::mib(256))), ..SlobOptions::default() };

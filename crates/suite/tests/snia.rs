@@ -1,4 +1,4 @@
-//! The method of SNIA's specification: its rounds, when they end, and its tables.
+//! SNIA's method: rounds, steady state, and tables.
 
 mod grounds;
 
@@ -15,7 +15,7 @@ fn on_model() -> Facts {
     facts(Nature::Model, SPACE)
 }
 
-/// Seconds in place of minutes, and a few loads.
+/// Seconds instead of minutes, and a few loads.
 fn quick(tests: &[SniaTest]) -> SniaOptions {
     SniaOptions {
         tests: tests.to_vec(),
@@ -46,7 +46,7 @@ fn io(step: &Step) -> &IoStep {
 }
 
 #[test]
-fn a_round_is_every_block_of_every_mix() {
+fn round_has_every_block_size_of_every_mix() {
     let options = SniaOptions { size: Some(Bytes::mib(64)), point: Span::from_millis(1), ..SniaOptions::default() };
     let (_, done) = made(options, "station(64, 1ms)");
     let round: Vec<_> = done.iter().filter(|done| done.step.counts && done.step.round == 1).collect();
@@ -65,7 +65,7 @@ fn a_round_is_every_block_of_every_mix() {
 }
 
 #[test]
-fn every_test_has_its_loads() {
+fn tests_have_expected_loads() {
     let all = [SniaTest::Iops, SniaTest::Throughput, SniaTest::Latency];
     let options = SniaOptions { point: Span::from_millis(10), ..quick(&all) };
     let (_, done) = made(options, "station(64, 1ms)");
@@ -113,7 +113,7 @@ round      tracked     best fit      128 KiB        4 KiB
 ";
 
 #[test]
-fn tables_are_arithmetic_on_four_servers() {
+fn tables_match_arithmetic_on_four_servers() {
     let (recipe, done) = made(quick(&[SniaTest::Iops]), "station(4, 1ms)");
     assert_eq!(text(&recipe, &done, "iops: averages"), AVERAGES);
     assert_eq!(text(&recipe, &done, "iops: steady state"), STEADY);
@@ -123,7 +123,7 @@ fn tables_are_arithmetic_on_four_servers() {
     assert_eq!((kept.len(), run.series.len(), run.total.operations()), (31, 1, 4028));
     let verdicts = recipe.verdicts(&done, &on_model());
     assert!(verdicts[0].starts_with("iops: steady after 5 rounds: over rounds 1 to 5"), "{verdicts:?}");
-    assert!(verdicts[1].contains("Nothing was purged"), "{verdicts:?}");
+    assert!(verdicts[1].contains("The device was not purged"), "{verdicts:?}");
     assert!(!recipe.follows().contains("conform"));
 }
 
@@ -137,11 +137,11 @@ average latency, ms, of rounds 1 to 5
 ";
 
 #[test]
-fn latency_is_one_operation_at_a_time() {
+fn latency_test_has_depth_one() {
     let served = "split(read: station(1, 1ms); write: station(1, 3ms); flush: link(1us))";
     let (recipe, done) = made(quick(&[SniaTest::Latency]), served);
     let text = text(&recipe, &done, "latency: averages");
-    // Of a mix 35 % write: 0.65 * 1 + 0.35 * 3 ms is 1.7 ms, but for the draw of what is read.
+    // 35 % of the mix write: 0.65 * 1 + 0.35 * 3 ms is 1.7 ms, up to the random draw of reads.
     let figures: Vec<f64> =
         text.lines().skip(3).take(3).filter_map(|line| line.split_whitespace().nth(3)?.parse().ok()).collect();
     assert!(figures.len() == 3 && figures.iter().all(|figure| (figure - 1.7).abs() < 0.05), "{text}");
@@ -161,7 +161,7 @@ fn latency_is_one_operation_at_a_time() {
 }
 
 #[test]
-fn throughput_is_bytes_of_one_stream() {
+fn throughput_test_has_one_stream() {
     let (recipe, done) = made(quick(&[SniaTest::Throughput]), "station(1, 10ms)");
     let expected = "\
 MB/s, average of rounds 1 to 5
@@ -174,8 +174,8 @@ MB/s, average of rounds 1 to 5
 }
 
 #[test]
-fn rounds_go_on_until_they_are_steady() {
-    // A buffer of 320 MB takes the writes of the first rounds at once; then only 20 MB/s are left.
+fn rounds_end_at_steady_state() {
+    // A buffer of 320 MB absorbs the writes of the first rounds; later rounds are limited to 20 MB/s.
     let served = "split(read: station(8, 1ms); write: buffer(320MB, drain 20MB/s, flush honoured) then station(8, 1ms); flush: link(1us))";
     let options = SniaOptions { mixes: vec![0.0], blocks: vec![4 << 10], precondition: 0, ..quick(&[SniaTest::Iops]) };
     let (recipe, done) = made(SniaOptions { rounds: 60, ..options.clone() }, served);
@@ -186,7 +186,7 @@ fn rounds_go_on_until_they_are_steady() {
     let window = &tracked[tracked.len() - 5..];
     let (low, high) = (window.iter().copied().fold(f64::MAX, f64::min), window.iter().copied().fold(0.0, f64::max));
     assert!((high - low) / (window.iter().sum::<f64>() / 5.0) <= 0.2, "{plot}");
-    // What wavers for good is not steady, and ends at the last round.
+    // Permanent fluctuation is never steady, and ends at the last round.
     let wavering = "pressure(100, burst 1, delay 1ms) then stall(3500ms, 1400ms) then station(1, 1ms)";
     let (recipe, done) = made(SniaOptions { rounds: 12, ..options }, wavering);
     assert_eq!(done.len(), 12, "{}", text(&recipe, &done, "iops: plot data"));
@@ -196,8 +196,8 @@ fn rounds_go_on_until_they_are_steady() {
 }
 
 #[test]
-fn writes_go_on_until_all_was_written_four_times_or_the_time_is_over() {
-    // 1,000 writes of 4 KiB a second, and 31 more in flight at the end: 4.22 MB in each round; four times 16 MiB are 67.1 MB.
+fn saturation_ends_after_four_fills_or_time_limit() {
+    // 1,000 writes of 4 KiB per second, and 31 in flight at the end: 4.22 MB per round; four times 16 MiB are 67.1 MB.
     let (recipe, done) = made(quick(&[SniaTest::WriteSaturation]), "station(1, 1ms)");
     assert_eq!(done.len(), 16);
     let plot = text(&recipe, &done, "write-saturation: plot data");
@@ -215,7 +215,7 @@ fn writes_go_on_until_all_was_written_four_times_or_the_time_is_over() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_write() {
+fn invalid_options_are_refused_with_remedy() {
     type Change = fn(&mut SniaOptions);
     let refused: [(Change, &str); 7] = [
         (|options| options.tests.clear(), "write --tests iops"),
@@ -241,7 +241,7 @@ fn what_cannot_be_is_refused_with_what_to_write() {
 }
 
 #[test]
-fn it_runs_on_a_directory() {
+fn runs_on_a_directory() {
     let place = Temporary::new("snia");
     let facts = facts(Nature::Directory, SPACE);
     let tests = [SniaTest::Iops, SniaTest::Throughput, SniaTest::Latency, SniaTest::WriteSaturation];

@@ -1,4 +1,4 @@
-//! sql-bench: how often its sections are asked, what they ask each system, its layouts, and what real databases answer.
+//! sql-bench: executions of its sections, statements in each system, layouts, and execution on real databases.
 
 #[path = "sql_bench_on/live.rs"]
 mod live;
@@ -17,7 +17,7 @@ fn options(scale: f64, tests: &[Test]) -> SqlBenchOptions {
     SqlBenchOptions { scale, tests: tests.to_vec(), ..SqlBenchOptions::default() }
 }
 
-/// Sections that count, with how often each is asked: of one test, in full.
+/// Sections with figures and their number of executions at full scale.
 fn counts(test: Test) -> Vec<(String, u64)> {
     let (_, done) = played(System::Mysql, options(1.0, &[test]), &Answers::default());
     let counted = done.iter().filter(|done| done.step.counts);
@@ -32,7 +32,7 @@ fn requested(done: &CompletedStep) -> u64 {
 }
 
 #[test]
-fn sections_are_asked_as_often_as_sql_bench_asks_them() {
+fn execution_counts_match_sql_bench() {
     let check = |test: Test, expected: &[(&str, u64)]| {
         let found = counts(test);
         let found: Vec<(&str, u64)> = found.iter().map(|(name, count)| (name.as_str(), *count)).collect();
@@ -91,7 +91,7 @@ fn sections_are_asked_as_often_as_sql_bench_asks_them() {
 }
 
 #[test]
-fn the_long_tests_ask_their_sections_as_often_as_sql_bench_does() {
+fn execution_counts_of_long_tests_match_sql_bench() {
     let of = |test: Test, names: &[(&str, u64)]| {
         let found = counts(test);
         for (name, count) in names {
@@ -107,7 +107,7 @@ fn the_long_tests_ask_their_sections_as_often_as_sql_bench_does() {
             ("update_with_key", 300_000),
             ("insert_key", 100_000),
             ("delete_range", 12),
-            // A hundred rows in each statement.
+            // A hundred rows per statement.
             ("multiple_value_insert", 1000),
         ],
     );
@@ -127,7 +127,7 @@ fn the_long_tests_ask_their_sections_as_often_as_sql_bench_does() {
 }
 
 #[test]
-fn statements_are_whole_in_every_system() {
+fn statements_are_complete_in_every_dialect() {
     for system in SYSTEMS {
         let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
         for done in &done {
@@ -163,7 +163,7 @@ fn check_text(system: System, request: &SqlRequest) {
     assert!(sql.len() < 60_000, "{system}: {} bytes", sql.len());
 }
 
-/// What a step asks for the first time, as text.
+/// The first requests of a step, as text.
 fn first(system: System, name: &str) -> Vec<String> {
     let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
     let step = done.iter().find(|done| done.step.name == name).expect("a section of this name");
@@ -176,7 +176,7 @@ fn first(system: System, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn systems_differ_where_they_must() {
+fn dialects_differ_where_required() {
     let lengths = |name: &str| SYSTEMS.map(|system| first(system, name).len());
     assert_eq!(lengths("alter-table: alter_table_add"), [1, 1, 10, 1], "SQLite adds one column in a statement");
     assert_eq!(lengths("insert: prepared_select"), [3, 4, 1, 1]);
@@ -193,15 +193,15 @@ fn systems_differ_where_they_must() {
 }
 
 #[test]
-fn what_a_time_limit_left_undone_is_made_up_for() {
+fn rows_missing_after_time_limit_are_bulk_loaded() {
     let limited = Answers { at_most: 700, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[Test::Create, Test::Insert]), &limited);
     let count = |name: &str| done.iter().find(|done| done.step.name == name).map(requested);
-    // 1,000 tables were asked for, and 700 made: no more are counted and dropped.
+    // Of 1,000 requested tables 700 were created: only these are counted and dropped.
     assert_eq!(count("create: select_group_when_MANY_tables"), Some(700));
     assert_eq!(count("create: drop_table_when_MANY_tables"), Some(700));
     assert_eq!(count("create: remaining_tables"), None, "all were dropped");
-    // 700 of 300,000 rows: the rest is filled in, 250 at once.
+    // 700 of 300,000 rows: the rest is bulk-loaded, 250 rows per statement.
     assert_eq!(count("insert: remaining_rows"), Some((300_000_u64 - 700).div_ceil(250)));
     let fewer = Answers { at_most: 700, drops: 300, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[Test::Create]), &fewer);
@@ -213,24 +213,24 @@ fn what_a_time_limit_left_undone_is_made_up_for() {
 }
 
 #[test]
-fn the_tests_are_shown_as_sql_bench_shows_them() {
+fn listing_matches_sql_bench() {
     let answers =
         Answers { at_most: 150, wrong: Some("create: create+drop"), each: Span::from_millis(12), ..Answers::default() };
     let tests = [Test::AlterTable, Test::Create];
     let (suite, done) = played(System::Mysql, options(0.02, &tests), &answers);
     let listings = suite.listings(&done, &facts(System::Mysql));
     let titles: Vec<&str> = listings.iter().map(|listing| listing.title.as_str()).collect();
-    assert_eq!(titles, ["sql-bench beside an article", "sql-bench tests", "sql-bench totals per operation"]);
+    assert_eq!(titles, ["sql-bench compared with an article", "sql-bench tests", "sql-bench totals per operation"]);
     let text: Vec<&str> = listings.iter().map(|listing| listing.text.as_str()).collect();
     played::check_kept("layouts.txt", &text.join("\n"));
     assert!(suite.has_failed(&done));
-    let said = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
-    assert!(said.contains("create: 1 of 150 statements of create+drop did not bring the rows"), "{said}");
-    assert!(said.contains("asked 0.02 times their full counts"), "{said}");
+    let message = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
+    assert!(message.contains("create: 1 of 150 statements of create+drop did not bring the rows"), "{message}");
+    assert!(message.contains("executed 0.02 times their full counts"), "{message}");
 }
 
 #[test]
-fn smaller_tables_are_compared_with_nothing() {
+fn smaller_tables_are_not_compared() {
     let small = SqlBenchOptions { size: 0.01, ..options(0.02, &[Test::AlterTable]) };
     let (suite, done) = played(System::Mysql, small, &Answers::default());
     let listings = suite.listings(&done, &facts(System::Mysql));
@@ -240,13 +240,13 @@ fn smaller_tables_are_compared_with_nothing() {
         "{}",
         listings[0].text
     );
-    let said = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
-    assert!(said.contains("no figure here can be compared"), "{said}");
+    let message = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
+    assert!(message.contains("no figure here can be compared"), "{message}");
 }
 
 #[test]
 fn flushes_are_judged() {
-    let said = |answers: Answers, durable: Option<bool>| {
+    let message = |answers: Answers, durable: Option<bool>| {
         let (suite, done) = played(System::Postgres, options(0.01, &[Test::Connect, Test::Create]), &answers);
         let mut facts = facts(System::Postgres);
         if let Some((_, about)) = &mut facts.database {
@@ -255,11 +255,11 @@ fn flushes_are_judged() {
         suite.verdicts(&done, &facts).join("\n")
     };
     let check = |answers: Answers, durable, expected: &str| {
-        let said = said(answers, durable);
-        assert!(said.contains(expected), "not {expected}: {said}");
+        let message = message(answers, durable);
+        assert!(message.contains(expected), "not {expected}: {message}");
     };
     let flushed = || Answers { server: Some(1), device: Some(1), each: Span::from_millis(1), ..Answers::default() };
-    check(flushed(), Some(true), "only a power cut proves it");
+    check(flushed(), Some(true), "only a power cut can prove it");
     check(flushed(), Some(true), "the server counted 1.00, the device with all that else is on it counted 1.00");
     check(flushed(), Some(true), "a CREATE TABLE took 1 ms (median; 1000 a second)");
     check(
@@ -267,19 +267,19 @@ fn flushes_are_judged() {
         Some(true),
         "about flushing and not about speed: create 80 %; about processors and hardly about storage: connect 0 %",
     );
-    check(flushed(), Some(false), "every figure of a test that writes is about memory");
+    check(flushed(), Some(false), "figures of tests that write are those of memory");
     check(Answers { server: Some(0), ..flushed() }, Some(true), "flushed its log for fewer than every second");
     check(Answers { device: Some(0), ..flushed() }, Some(true), "the device was not flushed: either the kernel");
-    check(Answers { device: None, ..flushed() }, None, "whether it was flushed cannot be told");
+    check(Answers { device: None, ..flushed() }, None, "it is unknown whether it was flushed");
     check(Answers { each: Span::from_micros(5), ..flushed() }, Some(true), "flushes may not be honoured");
-    let none = said(Answers { server: None, device: None, ..flushed() }, Some(true));
+    let none = message(Answers { server: None, device: None, ..flushed() }, Some(true));
     assert!(!none.contains("time in flushes"), "{none}");
     // What the article's figures are about is said in any case.
     assert!(none.contains("0.7 ms for each") && none.contains("the SATA server was not flushing"), "{none}");
 }
 
 #[test]
-fn wrong_options_say_what_to_write() {
+fn invalid_options_have_remedies() {
     let check = |options: SqlBenchOptions, expected: &str| {
         let refused = SqlBench::new(options, &facts(System::Sqlite)).err().expect("it is refused");
         assert!(refused.contains(expected), "{refused}");

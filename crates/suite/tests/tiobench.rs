@@ -1,4 +1,4 @@
-//! tiotest and tiobench as a recipe: their tests, their arithmetic, their layouts.
+//! tiotest and tiobench: tests, arithmetic, layouts.
 
 mod places;
 
@@ -18,7 +18,7 @@ fn tiotest(threads: u32, size: Bytes, random: u64) -> TiobenchOptions {
     TiobenchOptions { threads: vec![threads], size: Some(size), random: Some(random), ..TiobenchOptions::default() }
 }
 
-/// 8 threads with files of 128 MiB and as many random operations of 4 KiB as these have blocks.
+/// 8 threads with files of 128 MiB, and as many random operations of 4 KiB as blocks.
 fn published() -> TiobenchOptions {
     tiotest(8, Bytes::mib(128), 32_768)
 }
@@ -39,7 +39,7 @@ fn recipe(options: TiobenchOptions, nature: Nature) -> Tiobench {
     Tiobench::new(options, &facts(nature, Bytes::gib(64))).expect("options that fit")
 }
 
-/// All steps, seen as `made` says.
+/// All steps, each with the result of `made`.
 fn made(recipe: &mut Tiobench, nature: Nature, mut made: impl FnMut(Step) -> CompletedStep) -> Vec<CompletedStep> {
     let facts = facts(nature, Bytes::gib(64));
     let mut done = Vec::new();
@@ -55,7 +55,7 @@ fn steps(options: TiobenchOptions, nature: Nature) -> Vec<Step> {
     made(&mut recipe(options, nature), nature, skipped).into_iter().map(|done| done.step).collect()
 }
 
-/// Name, workers, operations of each, pattern, and what becomes of the files.
+/// Name, workers, operations of each, pattern, and preparation of the files.
 fn shown(step: &Step) -> String {
     let Work::Io(io) = &step.work else { panic!("{step:?}") };
     let job = &io.workers[0].job;
@@ -67,7 +67,7 @@ fn shown(step: &Step) -> String {
 }
 
 #[test]
-fn a_pass_is_four_tests_with_a_file_for_each_thread() {
+fn pass_has_four_tests_and_a_file_per_thread() {
     let found: Vec<String> = steps(small(), Nature::Directory).iter().map(shown).collect();
     let expected = [
         "Write, 2 threads: 512 in order, Anew, flushed, in 0+0 1+0",
@@ -79,7 +79,7 @@ fn a_pass_is_four_tests_with_a_file_for_each_thread() {
 }
 
 #[test]
-fn threads_of_a_device_have_their_parts_of_it() {
+fn threads_divide_a_device() {
     let first = |options: TiobenchOptions| shown(&steps(options, Nature::Blocks)[0]);
     assert!(first(small()).ends_with("in 0+0 0+2"));
     let gap = Gap { between: Bytes::mib(3), before_first: false };
@@ -91,7 +91,7 @@ fn threads_of_a_device_have_their_parts_of_it() {
 }
 
 #[test]
-fn threads_of_tiobench_share_a_total() {
+fn tiobench_threads_divide_a_total() {
     let steps = steps(several(2), Nature::Directory);
     assert_eq!(steps.len(), 3 * 2 * 4);
     let found: Vec<String> = steps.iter().filter(|step| step.round == 2).map(shown).collect();
@@ -125,10 +125,10 @@ fn options_change_the_steps() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_a_way_out() {
+fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: TiobenchOptions, nature: Nature, expected: &str| {
-        let said = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit");
-        assert!(said.contains(expected), "{said}");
+        let message = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit");
+        assert!(message.contains(expected), "{message}");
     };
     check(published(), Nature::Directory, "1 GiB are needed");
     check(tiotest(0, Bytes::mib(1), 1), Nature::Directory, "give 1 to 255");
@@ -142,12 +142,12 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_station_of_one_millisecond_gives_its_rates() {
+fn station_of_one_millisecond_has_expected_rates() {
     let (recipe, done) = on_model("station(1, 1ms)", boxed(small()));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     println!("{text}");
     for evidence in read_back(text) {
-        // One station answers 1,000 blocks per second whoever asks, and each of two waits for two.
+        // A single station has a rate of 1,000 blocks per second, and each of two threads waits for two.
         let blocks = evidence.bytes_s.expect("a rate") / 4_096.0;
         assert!((975.0..1_001.0).contains(&blocks), "{blocks}\n{text}");
         let mean = evidence.mean_s.expect("a mean");
@@ -158,16 +158,16 @@ fn a_station_of_one_millisecond_gives_its_rates() {
 }
 
 #[test]
-fn hours_of_a_model_cost_nothing() {
+fn hours_of_model_time_run_quickly() {
     let (recipe, done) = on_model("station(8, 20s)", boxed(small()));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
-    // The longest is known to the width of its bin.
+    // The maximum is known to the width of its bin.
     assert!(text.contains("| Random Read  |    20000.000 ms |    20"), "{text}");
     assert!(text.contains(" ms | 100.00000 | 100.00000 |"), "{text}");
 }
 
 #[test]
-fn a_directory_gives_every_figure() {
+fn directory_has_every_figure() {
     for (mmap, in_turn) in [(false, false), (true, false), (false, true)] {
         let (recipe, done) = on_disk("tiotest", boxed(TiobenchOptions { mmap, in_turn, uncached: true, ..small() }));
         let facts = facts(Nature::Directory, Bytes::gib(1));
@@ -183,29 +183,32 @@ fn a_directory_gives_every_figure() {
 }
 
 #[test]
-fn data_are_checked_where_that_is_asked_for() {
+fn data_are_verified_on_request() {
     for mmap in [false, true] {
         let (recipe, done) = on_disk("tiotest-checked", boxed(TiobenchOptions { mmap, check: true, ..small() }));
-        let said = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
-        // Two files of 512 blocks, and 200 blocks at random places.
-        assert!(said.contains("1224 blocks were read and compared, and all were as they had been written"), "{said}");
+        let message = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
+        // Two files of 512 blocks, and 200 random blocks.
+        assert!(
+            message.contains("1224 blocks were read and compared, and all were as they had been written"),
+            "{message}"
+        );
         assert!(!recipe.has_failed(&done));
     }
     let (recipe, done) = on_model("station(1, 1ms)", boxed(TiobenchOptions { check: true, ..small() }));
-    let said = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
-    assert!(said.contains("Nothing was compared") && !recipe.has_failed(&done), "{said}");
+    let message = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
+    assert!(message.contains("Nothing was compared") && !recipe.has_failed(&done), "{message}");
     let odd = TiobenchOptions { block: 100, check: true, ..small() };
     let refused = Tiobench::new(odd, &facts(Nature::Directory, Bytes::gib(1)));
     assert!(refused.expect_err("no such block").contains("multiple of 8"));
 }
 
 #[test]
-fn data_that_others_changed_are_found() {
-    // Both threads are given the first one's file: each finds the other's data in it.
+fn foreign_data_are_detected() {
+    // Both threads use the first thread's file: each finds the other's data.
     let facts = facts(Nature::Directory, Bytes::gib(1));
     let mut recipe = Tiobench::new(TiobenchOptions { check: true, ..small() }, &facts).expect("options that fit");
     let mut ground = Disk::new(DiskPlace::Directory(std::env::temp_dir()), facts.clone(), Vec::new());
-    ground.lay(&recipe.files()).expect("room for the files");
+    ground.prepare_files(&recipe.files()).expect("room for the files");
     let mut done = Vec::new();
     while let Some(step) = recipe.next(&done, &facts) {
         let Work::Io(io) = &step.work else { panic!("{step:?}") };
@@ -220,7 +223,7 @@ fn data_that_others_changed_are_found() {
 }
 
 #[test]
-fn another_directory_holds_its_files_and_none_stay() {
+fn files_in_another_directory_are_removed() {
     let other = std::env::temp_dir().join(format!("plimsoll-suite-other-{}", std::process::id()));
     std::fs::create_dir_all(&other).unwrap();
     let options = TiobenchOptions { directories: vec![other.clone(), ".".into()], ..small() };
@@ -230,11 +233,11 @@ fn another_directory_holds_its_files_and_none_stay() {
 }
 
 #[test]
-fn tiobench_tables_are_read_back() {
+fn tiobench_tables_are_parsed_back() {
     let (recipe, done) = on_disk("tiobench", boxed(several(2)));
     let text = &recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(1)))[0].text;
     println!("{text}");
-    // The title of a column was closer to its bracket in older releases, which the reader knows.
+    // Older releases placed a column title closer to its bracket; the parser accepts both.
     let found: Vec<String> = read_back(&text.replace("Rate     (CPU%)", "Rate  (CPU%)"))
         .iter()
         .map(|one| format!("{} {:?} {:?}", one.test, one.setting.threads, one.setting.block_bytes))
@@ -244,7 +247,7 @@ fn tiobench_tables_are_read_back() {
     assert_eq!(found[11], "Random Writes Some(4.0) Some(4096.0)");
 }
 
-/// What a server with a disk is published to have shown with [`published`].
+/// Published results of a server with a disk, for [`published`].
 fn of_a_disk(step: Step) -> CompletedStep {
     let (ms, us) = (Span::from_millis, Span::from_micros);
     let (kind, span, mean, longest) = match step.name.as_str() {
@@ -260,7 +263,7 @@ fn of_a_disk(step: Step) -> CompletedStep {
 }
 
 #[test]
-fn the_boxes_are_those_that_people_know() {
+fn tables_match_tiotest() {
     let mut recipe = recipe(published(), Nature::Directory);
     let done = made(&mut recipe, Nature::Directory, of_a_disk);
     let facts = facts(Nature::Directory, Bytes::gib(64));
@@ -315,7 +318,7 @@ Tiotest latency results:
 }
 
 #[test]
-fn other_listings_are_those_of_the_programs() {
+fn other_listings_match_programs() {
     let text = |options: TiobenchOptions| {
         let mut recipe = recipe(options, Nature::Directory);
         let done = made(&mut recipe, Nature::Directory, |step| {

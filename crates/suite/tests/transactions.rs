@@ -1,4 +1,4 @@
-//! The ladder and short transactions on databases that are made for it: SQLite always, servers where they are installed.
+//! The ladder and short transactions on created databases: SQLite always, servers if installed.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use plimsoll_suite::recipes::oltp::{Oltp, OltpOptions, Script};
 use plimsoll_suite::{CompletedStep, Database, Facts, Ground, Outcome, Recipe, Step, Watch, perform};
 use plimsoll_units::{Bytes, Iops, Span};
 
-/// A directory that is removed in the end.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -32,7 +32,7 @@ impl Drop for Folder {
     }
 }
 
-/// A database made for the test, dropped before its folder; none where its programs are not installed.
+/// A database created for the test, dropped before its folder; `None` if it is not installed.
 fn made(system: System) -> Option<(Database, Folder)> {
     let folder = Folder::new();
     let wanted = Make {
@@ -40,7 +40,7 @@ fn made(system: System) -> Option<(Database, Folder)> {
         folder: folder.0.clone(),
         cache: Bytes::mib(16),
         memory: None,
-        // What is tested is what is counted, not how long it takes.
+        // Only counts are tested, not times.
         flushes: Flushes::Ignored,
         settings: Vec::new(),
         sessions: 8,
@@ -79,7 +79,7 @@ fn counted(done: &[CompletedStep], kind: u8) -> u64 {
     slices.map(|slice| slice.tally.only(|counter| counter.stream == kind).operations()).sum()
 }
 
-/// The figures of the check at the end.
+/// Figures of the final check.
 fn check(done: &[CompletedStep]) -> Vec<i64> {
     let row = &done.last().unwrap().result.statements().unwrap().rows[0];
     row.iter().map(|value| value.int().unwrap_or(0)).collect()
@@ -90,20 +90,20 @@ fn oltp(script: Script, statements: bool, clients: &[u32]) -> OltpOptions {
     OltpOptions { script, scale: Some(1), statements, clients, measure, max_sessions: 4, ..OltpOptions::default() }
 }
 
-/// Runs it to its end, where all has to agree.
+/// Runs a suite to its end, which asserts consistency.
 fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
     let (mut ground, _folder) = made(system)?;
     let mut recipe = Oltp::new(options, ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
     assert!(outcome.fault.is_none(), "{system}: {:?}", outcome.fault);
-    let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(said.iter().any(|said| said.starts_with("All agrees")), "{system}: {said:#?}");
+    let message = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(message.iter().any(|message| message.starts_with("Consistent: ")), "{system}: {message:#?}");
     assert!(!recipe.has_failed(&outcome.done));
     assert!(!recipe.listings(&outcome.done, ground.facts()).is_empty());
     Some(outcome.done)
 }
 
-/// Every transaction that was counted is in the history, and no other.
+/// The history contains exactly the counted transactions.
 fn bank(system: System) {
     for (script, statements) in [(Script::TpcB, false), (Script::TpcB, true), (Script::SimpleUpdate, false)] {
         let Some(done) = agrees(system, oltp(script, statements, &[1, 3])) else { return };
@@ -115,7 +115,7 @@ fn bank(system: System) {
     assert!(counted(&done, 0) > 0);
 }
 
-/// Orders and payments are as many as were counted, but for orders that were undone.
+/// The numbers of orders and payments equal the counts, except for rolled-back orders.
 fn trade(system: System, both: &[bool]) {
     for statements in both {
         let Some(done) = agrees(system, oltp(Script::NewOrder, *statements, &[3])) else { return };
@@ -138,7 +138,7 @@ fn ladder(sql: &str, setup: Option<&str>) -> LadderOptions {
     }
 }
 
-/// The built-in scan brings the same rows at every rung, and each rung has its executions.
+/// The built-in scan returns the same rows at every rung, and each rung has all executions.
 fn scans(system: System) {
     let Some((mut ground, _folder)) = made(system) else { return };
     let options = LadderOptions { sql: None, table: Bytes::mib(4), beside_article: true, ..ladder("", None) };
@@ -152,15 +152,18 @@ fn scans(system: System) {
         .map(|done| (0..2).map(|kind| counted(std::slice::from_ref(done), kind)).sum())
         .collect();
     assert_eq!(executions, [2, 4, 8], "{system}");
-    let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(said.iter().any(|said| said == "All 14 executions brought the same rows."), "{system}: {said:#?}");
+    let message = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(
+        message.iter().any(|message| message == "All 14 executions brought the same rows."),
+        "{system}: {message:#?}"
+    );
     assert!(!recipe.has_failed(&outcome.done));
     let listings = recipe.listings(&outcome.done, ground.facts());
     assert_eq!((listings.len(), listings[0].text.lines().count()), (2, 5), "{}", listings[0].text);
 }
 
 #[test]
-fn sqlite_keeps_what_was_counted() {
+fn sqlite_keeps_committed_transactions() {
     bank(System::Sqlite);
 }
 
@@ -175,7 +178,7 @@ fn sqlite_scans() {
 }
 
 #[test]
-fn postgresql_keeps_what_was_counted() {
+fn postgresql_keeps_committed_transactions() {
     bank(System::Postgres);
 }
 
@@ -190,7 +193,7 @@ fn postgresql_scans() {
 }
 
 #[test]
-fn mariadb_keeps_what_was_counted() {
+fn mariadb_keeps_committed_transactions() {
     bank(System::Mysql);
 }
 
@@ -205,7 +208,7 @@ fn mariadb_scans() {
 }
 
 #[test]
-fn arrivals_are_made_by_whoever_is_free() {
+fn arrivals_go_to_free_clients() {
     let rates = Some(vec![Iops::per_second(40)]);
     let done = agrees(System::Sqlite, OltpOptions { clients: None, rates, ..oltp(Script::TpcB, false, &[]) }).unwrap();
     let made = counted(&done, 0);
@@ -214,7 +217,7 @@ fn arrivals_are_made_by_whoever_is_free() {
 }
 
 #[test]
-fn a_failure_keeps_the_rungs_before_it() {
+fn failure_keeps_earlier_rungs() {
     let (mut ground, _folder) = made(System::Sqlite).unwrap();
     let setup = "CREATE TABLE t (i INTEGER PRIMARY KEY); CREATE TRIGGER full BEFORE INSERT ON t WHEN (SELECT count(*) FROM t) >= 4 \
                  BEGIN SELECT RAISE(ABORT, 'four are enough'); END";
@@ -226,20 +229,23 @@ fn a_failure_keeps_the_rungs_before_it() {
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
     let first = text.lines().nth(1).unwrap();
     assert!(first.trim_start().starts_with("1 "), "{text}");
-    let said = recipe.verdicts(&outcome.done, ground.facts());
-    assert!(said.iter().any(|said| said.contains("2 sessions ended early, after 2 of 4 executions")), "{said:#?}");
+    let message = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(
+        message.iter().any(|message| message.contains("2 sessions ended early, after 2 of 4 executions")),
+        "{message:#?}"
+    );
     assert_eq!(counted(&outcome.done, 0) + counted(&outcome.done, 1), 4, "two of the first rung, two of the second");
 }
 
 #[test]
-fn rows_that_differ_are_said() {
+fn differing_rows_are_reported() {
     let (mut ground, _folder) = made(System::Sqlite).unwrap();
     let mut recipe = Ladder::new(ladder("SELECT random()", None), ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
-    let said = recipe.verdicts(&outcome.done, ground.facts());
+    let message = recipe.verdicts(&outcome.done, ground.facts());
     assert!(
-        said.iter().any(|said| said.contains("brought other rows than the first: 1 of 2 at 1 session")),
-        "{said:#?}"
+        message.iter().any(|message| message.contains("with other rows than the first: 1 of 2 at 1 session")),
+        "{message:#?}"
     );
     assert!(!recipe.has_failed(&outcome.done), "the statement is the user's own");
 }

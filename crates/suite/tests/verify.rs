@@ -1,4 +1,4 @@
-//! Data that are written and read back: as they were, damaged in between, and checked in another process.
+//! Data verification: intact data, damage between steps, and a check by another process.
 
 mod grounds;
 
@@ -23,7 +23,7 @@ fn make(recipe: &mut Verify, ground: &mut dyn Ground, watch: &mut dyn Watch) -> 
     perform(recipe, ground, watch).expect("a ground that fits")
 }
 
-/// Does something to the file once a step of this place is done.
+/// Modifies the file after the step with this index.
 struct Meanwhile<'a>(usize, &'a Path, fn(&File));
 
 impl Watch for Meanwhile<'_> {
@@ -39,7 +39,7 @@ impl Watch for Meanwhile<'_> {
     }
 }
 
-/// Damage before the last step, and what is said of it.
+/// Damages the file before the last step, and compares the reported mismatches.
 fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
     let temporary = Temporary::new(name);
     let mut ground = temporary.ground();
@@ -47,8 +47,8 @@ fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
     let mut recipe = Verify::new(options(VerifyMode::WriteAndCheck), ground.facts()).expect("options that fit");
     let last = recipe.expected() - 1;
     let outcome = make(&mut recipe, &mut ground, &mut Meanwhile(last, &path, damage));
-    let said: Vec<_> = recipe.mismatches().first.iter().map(|one| (one.offset, one.what)).collect();
-    assert_eq!(said, expected, "{name}");
+    let found: Vec<_> = recipe.mismatches().first.iter().map(|one| (one.offset, one.what)).collect();
+    assert_eq!(found, expected, "{name}");
     assert_eq!(recipe.has_failed(&outcome.done), !expected.is_empty(), "{name}");
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
     assert!(text.contains(&format!("mismatches    {}\n", expected.len())), "{text}");
@@ -58,12 +58,12 @@ fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
 }
 
 #[test]
-fn what_was_written_is_found() {
+fn written_data_verify() {
     check("verify-whole", |_| {}, &[]);
 }
 
 #[test]
-fn damage_is_named_with_its_place() {
+fn damage_is_reported_with_offset() {
     let zeroes = |file: &File| file.write_all_at(&[0; BLOCK as usize], 5 * BLOCK).expect("written");
     check("verify-zeroes", zeroes, &[(5 * BLOCK, What::NeverWritten)]);
     let copied = |file: &File| {
@@ -80,7 +80,7 @@ fn damage_is_named_with_its_place() {
     check("verify-rot", flipped, &[(7 * BLOCK, What::Rot { at: 100, bytes: 1 })]);
 }
 
-/// Keeps the file before the third step, and puts it back before the fourth.
+/// Saves the file before the third step, and restores it before the fourth.
 struct Restoring<'a>(&'a Path, Vec<u8>);
 
 impl Watch for Restoring<'_> {
@@ -98,8 +98,8 @@ impl Watch for Restoring<'_> {
 }
 
 #[test]
-fn an_older_version_is_a_lost_write() {
-    // What the first pass wrote is kept before the second one and put back after it.
+fn older_version_is_a_lost_write() {
+    // Restores the data of the first pass after the second.
     let temporary = Temporary::new("verify-stale");
     let mut ground = temporary.ground();
     let path = temporary.path().join("data");
@@ -109,11 +109,11 @@ fn an_older_version_is_a_lost_write() {
     let wrong = recipe.mismatches();
     assert!(wrong.total > 900 && wrong.first.iter().all(|one| one.what == What::Stale), "{wrong:?}");
     assert!(recipe.has_failed(&outcome.done));
-    assert!(recipe.verdicts(&outcome.done, ground.facts())[0].contains("had not what was written to them"));
+    assert!(recipe.verdicts(&outcome.done, ground.facts())[0].contains("had wrong data"));
 }
 
 #[test]
-fn another_process_checks_what_is_there() {
+fn another_process_verifies_data() {
     let temporary = Temporary::new("verify-later");
     let mut ground = temporary.ground();
     let mut recipe = Verify::new(options(VerifyMode::WriteAndCheck), ground.facts()).unwrap();
@@ -143,7 +143,7 @@ fn another_process_checks_what_is_there() {
 }
 
 #[test]
-fn steps_are_as_many_as_passes_ask_for() {
+fn steps_follow_passes() {
     let names = |passes, overwrite, mode| {
         let facts = facts(Nature::Directory, Bytes::gib(1));
         let mut recipe = Verify::new(VerifyOptions { passes, overwrite, ..options(mode) }, &facts).unwrap();
@@ -162,15 +162,15 @@ fn steps_are_as_many_as_passes_ask_for() {
 }
 
 #[test]
-fn what_cannot_be_verified_is_said_in_one_line() {
+fn unverifiable_options_are_refused_in_one_line() {
     let check = |options, facts: &Facts, words: &str| {
-        let said = Verify::new(options, facts).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = Verify::new(options, facts).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let usual = || options(VerifyMode::WriteAndCheck);
     let place = facts(Nature::Directory, Bytes::mib(2));
     check(usual(), &facts(Nature::Model, Bytes::gib(1)), "keeps no bytes");
-    check(usual(), &place, "--size less");
+    check(usual(), &place, "give a smaller --size");
     check(VerifyOptions { size: Bytes::kib(4), ..usual() }, &place, "at least 1 MiB");
     check(VerifyOptions { block: Bytes::new(100), ..usual() }, &place, "multiple of 8");
     check(usual(), &Facts { grid: 4096, read_only: true, ..place.clone() }, "--destroy");

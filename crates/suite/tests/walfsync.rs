@@ -1,4 +1,4 @@
-//! Methods to make logs durable: their steps, their figures in virtual time, and what a real directory makes of them.
+//! Methods of durable log writes: steps, figures in virtual time, and execution in a real directory.
 
 mod grounds;
 
@@ -22,7 +22,7 @@ fn steps(preset: WalPreset, facts: &Facts) -> Vec<Step> {
     made.into_iter().map(|done| done.step).collect()
 }
 
-/// Size, flush after so many writes, bytes of the file, direct, opened, flush, descriptor: one line for each step.
+/// Size, writes per flush, file size, direct, sync mode, flush, descriptor: a line per step.
 fn described(preset: WalPreset, facts: &Facts) -> Vec<String> {
     let line = |step: &Step| {
         let Work::Io(io) = &step.work else { panic!("{step:?}") };
@@ -58,7 +58,7 @@ fn the_methods_of_postgresql() {
         "8192 in 8 KiB: None",
     ];
     assert_eq!(described(WalPreset::Postgresql, &facts(Nature::Directory, Bytes::gib(1))), expected);
-    // Larger blocks of the device leave out what is smaller.
+    // Cases below the device's block size are omitted.
     let coarse = Facts { grid: 4096, ..facts(Nature::Directory, Bytes::gib(1)) };
     assert_eq!(described(WalPreset::Postgresql, &coarse).len(), expected.len() - 2);
 }
@@ -81,8 +81,8 @@ fn the_logs_of_others() {
 }
 
 #[test]
-fn a_model_says_what_arithmetic_says() {
-    // One server, 1 ms for a write and for a flush.
+fn model_matches_arithmetic() {
+    // A single server of 1 ms per write and per flush.
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
     let facts = ground.facts().clone();
     let mut recipe = Walfsync::new(options(WalPreset::Postgresql, Span::from_secs(2)), &facts).unwrap();
@@ -99,11 +99,11 @@ fn a_model_says_what_arithmetic_says() {
     assert_eq!(figures(lines[17])[0], "n/a", "there is no page cache in a model");
     let verdicts = recipe.verdicts(&outcome.done, &facts);
     assert!(verdicts[0].contains("1000 commits a second"), "{verdicts:?}");
-    assert!(!verdicts.iter().any(|verdict| verdict.contains("honest")), "a model proves nothing: {verdicts:?}");
+    assert!(!verdicts.iter().any(|verdict| verdict.contains("power cut")), "a model proves nothing: {verdicts:?}");
 }
 
 #[test]
-fn etcd_is_judged_by_its_limit() {
+fn etcd_verdict_uses_its_limit() {
     let check = |notation, words: &str| {
         let mut ground = model(notation, Bytes::mib(64));
         let facts = ground.facts().clone();
@@ -112,26 +112,26 @@ fn etcd_is_judged_by_its_limit() {
         let verdicts = recipe.verdicts(&outcome.done, &facts);
         assert!(verdicts[0].contains(words), "{verdicts:?}");
     };
-    check("station(1, 9ms)", "below the 10 ms that etcd");
+    check("station(1, 9ms)", "below the 10 ms required by etcd");
     check("station(1, 11ms)", "not below the 10 ms");
 }
 
 #[test]
-fn what_cannot_be_written_is_said_in_one_line() {
+fn invalid_log_is_refused_in_one_line() {
     let check = |options, facts: &Facts, words: &str| {
-        let said = Walfsync::new(options, facts).unwrap_err();
-        assert!(said.contains(words) && !said.contains('\n'), "{said}");
+        let message = Walfsync::new(options, facts).unwrap_err();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let small = facts(Nature::Directory, Bytes::mib(1));
     let second = options(WalPreset::Etcd, Span::from_secs(1));
-    check(second.clone(), &small, "--size less");
+    check(second.clone(), &small, "give a smaller --size");
     check(WalfsyncOptions { file: Bytes::kib(1), ..second.clone() }, &small, "at least 2MiB");
     check(WalfsyncOptions { span: Span::ZERO, ..second.clone() }, &small, "give 1s");
     check(second, &Facts { read_only: true, ..facts(Nature::Blocks, Bytes::gib(1)) }, "--destroy");
 }
 
 #[test]
-fn a_directory_makes_every_preset() {
+fn directory_supports_every_preset() {
     let temporary = Temporary::new("walfsync");
     for &preset in WalPreset::value_variants() {
         let mut ground = temporary.ground();

@@ -1,4 +1,4 @@
-//! The sections of Oracle's reports that say something of storage: AWR as HTML and as text, and Statspack.
+//! Storage sections of Oracle's reports: AWR as HTML and as text, and Statspack.
 
 mod storage;
 mod time;
@@ -6,19 +6,19 @@ mod time;
 use super::sheet::{Table, shown};
 use super::{Workload, head};
 
-/// Releases that write their reports otherwise.
+/// Releases with different report formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// 11.2.0.4: one table at the top, waits in whole milliseconds.
+    /// 11.2.0.4: a single header table, waits in whole milliseconds.
     R11,
-    /// 12.2: two tables at the top, waits with their unit, histograms in microseconds.
+    /// 12.2: two header tables, waits with their unit, histograms in microseconds.
     R12,
-    /// 19: the same, without rows for files.
+    /// 19: as 12.2, without rows for files.
     R19,
 }
 
 impl Release {
-    /// As reports print it.
+    /// Version as printed in reports.
     pub const fn version(self) -> &'static str {
         match self {
             Self::R11 => "11.2.0.4.0",
@@ -28,7 +28,7 @@ impl Release {
     }
 }
 
-/// How a report is written.
+/// Format of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Html(Release),
@@ -37,7 +37,7 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// True where waits are in whole milliseconds, and histograms begin at one.
+    /// True if waits are in whole milliseconds, and histograms begin at 1 ms.
     fn is_coarse(self) -> bool {
         !matches!(self, Self::Html(Release::R12 | Release::R19))
     }

@@ -1,28 +1,28 @@
-//! One workload over days and instances: a working day with a peak before noon and one after it, and scans at night.
+//! A workload over days and instances: working days with peaks before and after noon, and scans at night.
 
 use jiff::SignedDuration;
 
 use super::Workload;
 
-/// A workload that rises and falls.
+/// A workload with a daily cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// What one instance does in the busiest window; its begin is that of the first window.
+    /// Workload of an instance in the busiest window; its begin is that of the first window.
     pub busiest: Workload,
-    /// How many windows follow each other.
+    /// Number of consecutive windows.
     pub windows: u32,
-    /// Instances of the database that share the work: the first has the most.
+    /// Instances that share the work; the first has the largest part.
     pub instances: u32,
 }
 
-/// Per cent of the busiest hour, by hour of the day.
+/// Percentage of the busiest hour, by hour of the day.
 const DAY: [u64; 24] = [8, 6, 5, 5, 6, 10, 20, 45, 80, 95, 100, 90, 70, 80, 92, 88, 75, 60, 45, 35, 28, 22, 16, 12];
 
-/// The same for scans: reports and backups have the night.
+/// The same for scans: reports and backups run at night.
 const NIGHT: [u64; 24] = [60, 90, 100, 95, 70, 30, 10, 5, 5, 8, 10, 8, 6, 6, 8, 8, 6, 5, 5, 5, 8, 12, 20, 40];
 
 impl Course {
-    /// Each window of each instance, in the order of time.
+    /// Workloads of all windows and instances, in order of time.
     pub fn workloads(&self) -> Vec<Workload> {
         let instances = self.instances.max(1);
         (0..self.windows).flat_map(|window| (0..instances).map(move |instance| self.one(window, instance))).collect()
@@ -33,7 +33,7 @@ impl Course {
         let after = SignedDuration::from_mins(i64::from(window) * i64::from(busiest.minutes));
         let begin = busiest.begin.saturating_add(after);
         let weekend = matches!(begin.date().weekday().to_monday_one_offset(), 6 | 7);
-        // Each further instance has a part less, and weekends a third.
+        // The part of an instance falls with its number, and to a third on weekends.
         let part = if weekend { 33 } else { 100 } * 4 / u64::from(4 + instance);
         let hour = begin.hour() as usize % 24;
         let day = |most: u64| scaled(most, DAY[hour] * part);
@@ -47,14 +47,14 @@ impl Course {
             data_writes: day(busiest.data_writes),
             redo_writes: day(busiest.redo_writes),
             processor_s: day(busiest.processor_s),
-            // Half of a wait is the queue, which is as long as the storage is busy.
+            // Half of a wait is queueing, proportional to the utilisation of the storage.
             read_us: busiest.read_us / 2 + scaled(busiest.read_us / 2, DAY[hour] * 100),
             ..busiest.clone()
         }
     }
 }
 
-/// So many hundredths of hundredths.
+/// Scales by `parts` of 10,000.
 fn scaled(most: u64, parts: u64) -> u64 {
     (u128::from(most) * u128::from(parts) / 10_000) as u64
 }

@@ -1,4 +1,4 @@
-//! The beginnings of Oracle's reports: whom they are about, and when.
+//! Headers of Oracle's reports: database, host and time.
 
 use jiff::civil::DateTime;
 
@@ -8,7 +8,7 @@ use super::{Workload, number};
 
 const DATABASE: &str = "This table displays database instance information";
 
-/// The tables at the beginning of a page.
+/// Header tables of an HTML report.
 pub(super) fn tables(work: &Workload, release: Release) -> Vec<Table> {
     let mut tables = if release == Release::R11 { one_table(work, release) } else { two_tables(work, release) };
     let mut host = Table::new(
@@ -70,7 +70,7 @@ fn snapshots(work: &Workload) -> Table {
     table
 }
 
-/// The first lines of an AWR report as text.
+/// Header of an AWR report as text.
 pub(super) fn awr_text(work: &Workload) -> String {
     let mut page = "\nWORKLOAD REPOSITORY report for\n\n".to_owned();
     for table in one_table(work, Release::R11) {
@@ -94,7 +94,7 @@ pub(super) fn awr_text(work: &Workload) -> String {
     page
 }
 
-/// The cache sizes of an AWR report as text.
+/// Cache sizes of an AWR report as text.
 pub(super) fn awr_caches(work: &Workload) -> String {
     let cache = format!("{}M", number(work.cache_mib as f64, 0));
     format!(
@@ -103,7 +103,7 @@ pub(super) fn awr_caches(work: &Workload) -> String {
     )
 }
 
-/// The first lines of a report of Statspack.
+/// Header of a Statspack report.
 pub(super) fn statspack(work: &Workload) -> String {
     let mut page = "\nSTATSPACK report for\n\n".to_owned();
     page += "Database    DB Id    Instance     Inst Num  Startup Time   Release     RAC\n";
@@ -144,7 +144,7 @@ fn minutes(value: f64) -> String {
     format!("{} (mins)", number(value, 2))
 }
 
-/// The instance was started at midnight: reports say so without seconds.
+/// Start of the instance at midnight; reports print it without seconds.
 fn started(work: &Workload) -> String {
     let midnight = work.begin.date().to_datetime(jiff::civil::Time::midnight());
     moment(midnight)[..15].to_owned()

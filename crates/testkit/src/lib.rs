@@ -1,7 +1,7 @@
-//! Reports of databases and hosts, written from a workload: the output that Oracle, PostgreSQL, sysstat and fio would
-//! have under it. For tests only, and for the sample files in `samples/`.
+//! Reports of databases and hosts, generated from a workload: output in the formats of Oracle, PostgreSQL, sysstat and
+//! fio. Only for tests, and for the sample files in `samples/`.
 //!
-//! A reader of `plimsoll-ingest` returns the same workload from a report, as far as the precision of its columns allows.
+//! A reader of `plimsoll-ingest` recovers the workload from a report, up to the precision of its columns.
 
 mod awr;
 mod course;
@@ -18,47 +18,47 @@ pub use course::Course;
 pub use sysstat::Generation;
 pub use writing::{Writing, Written};
 
-/// A workload as a database counts it over a window.
+/// A workload as counted by a database over a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// The database's name.
+    /// Name of the database.
     pub database: String,
-    /// The instance's name.
+    /// Name of the instance.
     pub instance: String,
-    /// The host's name.
+    /// Name of the host.
     pub host: String,
-    /// When the window began.
+    /// Start of the window.
     pub begin: DateTime,
-    /// Minutes of the window.
+    /// Length of the window in minutes.
     pub minutes: u32,
-    /// Bytes of a database block.
+    /// Size of a database block in bytes.
     pub block_bytes: u64,
-    /// Reads of one block in the window.
+    /// Single-block reads in the window.
     pub single_reads: u64,
-    /// Reads of several blocks in the window.
+    /// Multi-block reads in the window.
     pub several_reads: u64,
-    /// Blocks of each of these.
+    /// Blocks per multi-block read.
     pub blocks_a_read: u64,
-    /// Writes of data files in the window, a block each.
+    /// Writes of data files in the window, each of a single block.
     pub data_writes: u64,
     /// Writes of log files in the window.
     pub redo_writes: u64,
-    /// Bytes of each of these.
+    /// Bytes per redo write.
     pub redo_write_bytes: u64,
-    /// Microseconds that a read of one block took, in the mean.
+    /// Mean latency of a single-block read in microseconds.
     pub read_us: u64,
-    /// Microseconds that a write of the log took, in the mean.
+    /// Mean latency of a redo write in microseconds.
     pub redo_us: u64,
-    /// Seconds that sessions were on a processor.
+    /// Processor time of sessions in seconds.
     pub processor_s: u64,
     /// Processors of the host.
     pub processors: u32,
-    /// MiB of the buffer cache.
+    /// Buffer cache in MiB.
     pub cache_mib: u64,
 }
 
 impl Workload {
-    /// An hour of an online shop on 16 processors, from this hour of a Monday on.
+    /// An hour of an online shop on 16 processors, starting at `hour` on a Monday.
     pub fn shop(hour: i8) -> Self {
         const SECONDS: u64 = 3_600;
         Self {
@@ -82,32 +82,32 @@ impl Workload {
         }
     }
 
-    /// The report of an instance as HTML, as release 19 writes it.
+    /// AWR report as HTML, in the format of release 19.
     pub fn awr_html(&self) -> String {
         self.awr_html_of(Release::R19)
     }
 
-    /// The report of an instance as HTML.
+    /// AWR report as HTML.
     pub fn awr_html_of(&self, release: Release) -> String {
         awr::html(self, release)
     }
 
-    /// The report of an instance as text, as release 11.2.0.4 writes it.
+    /// AWR report as text, in the format of release 11.2.0.4.
     pub fn awr_text(&self) -> String {
         awr::text(self, awr::Dialect::Text)
     }
 
-    /// The report of Statspack, as release 11.2 writes it.
+    /// Statspack report, in the format of release 11.2.
     pub fn statspack(&self) -> String {
         awr::text(self, awr::Dialect::Statspack)
     }
 
-    /// Seconds of the window.
+    /// Length of the window in seconds.
     pub fn seconds(&self) -> f64 {
         f64::from(self.minutes) * 60.0
     }
 
-    /// When the window ended.
+    /// End of the window.
     pub fn end(&self) -> DateTime {
         self.begin.saturating_add(jiff::SignedDuration::from_mins(i64::from(self.minutes)))
     }
@@ -117,40 +117,40 @@ impl Workload {
         self.single_reads + self.several_reads
     }
 
-    /// Bytes of these.
+    /// Bytes read from data files in the window.
     pub const fn read_bytes(&self) -> u64 {
         (self.single_reads + self.several_reads * self.blocks_a_read) * self.block_bytes
     }
 
-    /// Bytes that were written to data files in the window.
+    /// Bytes written to data files in the window.
     pub const fn data_bytes(&self) -> u64 {
         self.data_writes * self.block_bytes
     }
 
-    /// Bytes that were written to log files in the window.
+    /// Bytes written to log files in the window.
     pub const fn redo_bytes(&self) -> u64 {
         self.redo_writes * self.redo_write_bytes
     }
 
-    /// Seconds of sessions: on a processor, or waiting for single reads.
+    /// Session time in seconds: on a processor, or waiting for single-block reads.
     pub fn database_s(&self) -> f64 {
         self.processor_s as f64 + (self.single_reads * self.read_us) as f64 / 1e6
     }
 
-    /// So many in the window, a second.
+    /// Rate of a count in the window, per second.
     fn rate(&self, count: u64) -> f64 {
         count as f64 / self.seconds()
     }
 }
 
-/// The share of waits that are shorter than a bound when the mean is `mean_us`: a log-logistic law of shape 2, which is
-/// the simplest one with the long tail that latencies have. Its mean is half of pi times its median.
+/// Fraction of waits below a bound with mean `mean_us`: log-logistic distribution with shape 2, the simplest with a
+/// long tail as in real latencies. Its mean is pi/2 times its median.
 fn share_below(bound_us: f64, mean_us: u64) -> f64 {
     let median = mean_us.max(1) as f64 * std::f64::consts::FRAC_2_PI;
     bound_us * bound_us / (bound_us * bound_us + median * median)
 }
 
-/// Commas between thousands.
+/// Formats with grouped thousands.
 fn number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));

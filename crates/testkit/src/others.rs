@@ -1,10 +1,11 @@
-//! The same workload as `PostgreSQL` counts it, and as fio would report it of a benchmark.
+//! The same workload in PostgreSQL's statistics, and as a result of fio.
 
 use serde_json::json;
 
 use super::Workload;
 
-/// `select now(), * from pg_stat_io` of release 16, aligned, before the first window and after each: counters only rise.
+/// `select now(), * from pg_stat_io` of release 16, aligned, before the first window and after each: cumulative
+/// counters.
 pub(super) fn pg_stat_io(works: &[Workload]) -> String {
     let Some(first) = works.first() else { return String::new() };
     let mut sums = Counters::default();
@@ -31,7 +32,7 @@ struct Counters {
 }
 
 impl Counters {
-    /// Release 16 counts blocks, whether they are read together or not.
+    /// Release 16 counts blocks, combined or not.
     fn table(&self, work: &Workload, at: jiff::civil::DateTime) -> String {
         let titles = [
             "now",
@@ -70,7 +71,7 @@ impl Counters {
     }
 }
 
-/// A table as psql draws it.
+/// A table in psql's aligned format.
 fn aligned(titles: &[String; 10], rows: &[[String; 10]]) -> String {
     let widths: Vec<usize> = (0..titles.len())
         .map(|column| rows.iter().chain([titles]).map(|row| row[column].len()).max().unwrap_or(0))
@@ -91,12 +92,12 @@ fn aligned(titles: &[String; 10], rows: &[[String; 10]]) -> String {
     format!("{}{rule}\n{body}({} rows)\n", line(titles, true), rows.len())
 }
 
-/// The JSON of fio 3 for a job that asks for what the first window asks for.
+/// fio 3's JSON of a job equivalent to the first window.
 pub(super) fn fio(work: &Workload) -> String {
     let runtime_ms = u64::from(work.minutes) * 60_000;
     let side = |count: u64, bytes: u64, mean_us: u64| {
         let mean = mean_us as f64 * 1e3;
-        // The bounds below which so many are, by the law of the histograms of reports.
+        // Percentiles of the same distribution as in the histograms of the reports.
         let percentile = |share: f64| (mean * std::f64::consts::FRAC_2_PI * (share / (1.0 - share)).sqrt()).round();
         let latency = json!({
             "min": 0, "max": percentile(0.999_99), "mean": mean, "stddev": mean, "N": count,

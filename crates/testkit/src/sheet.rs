@@ -1,15 +1,15 @@
-//! Tables, drawn as HTML or as text under a ruler. Knows nothing of what they say.
+//! Tables in HTML, or as text under a ruler.
 
-/// One table of a report.
+/// A table of a report.
 pub(super) struct Table {
     pub(super) heading: &'static str,
-    /// What HTML says that it is.
+    /// The attribute `summary` in HTML.
     pub(super) summary: &'static str,
-    /// Their titles, with `|` where text breaks them, and how wide text makes them.
+    /// Column titles, with `|` at line breaks in text, and widths in text.
     pub(super) columns: Vec<(&'static str, usize)>,
-    /// A title over the columns from this one on.
+    /// A title above the columns from this index on.
     pub(super) group: Option<(&'static str, usize)>,
-    /// What text draws above the titles.
+    /// Line above the titles in text.
     pub(super) ornament: &'static str,
     pub(super) rows: Vec<Vec<String>>,
 }
@@ -23,7 +23,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Adds it to a page.
+    /// Appends the table to an HTML page.
     pub(super) fn html(&self, page: &mut String) {
         if !self.heading.is_empty() {
             *page += &format!("<h3 class=\"awr\">{}</h3>\n", self.heading);
@@ -49,7 +49,7 @@ impl Table {
         *page += "</table><p />\n";
     }
 
-    /// Adds it to a text. The first column is on the left of its place, the others on the right.
+    /// Appends the table to a text page. The first column is left-aligned, the others right-aligned.
     pub(super) fn text(&self, page: &mut String) {
         if !self.ornament.is_empty() {
             *page += &format!("{}\n", self.ornament);
@@ -63,7 +63,7 @@ impl Table {
         let titles: Vec<Vec<&str>> = self.columns.iter().map(|(title, _)| title.split('|').collect()).collect();
         let height = titles.iter().map(Vec::len).max().unwrap_or(0);
         for line in 0..height {
-            // Short titles stand directly above the ruler.
+            // Short titles are directly above the ruler.
             let part =
                 |lines: &Vec<&str>| (line + lines.len()).checked_sub(height).map_or("", |at| lines[at]).to_owned();
             self.line(&titles.iter().map(part).collect::<Vec<String>>(), page);
@@ -86,7 +86,7 @@ impl Table {
     }
 }
 
-/// What there is room for: of a name its beginning, of a number that is too long a shorter form, else crosses.
+/// Fits a cell to a width: truncates names, abbreviates numbers, or fills with `#`.
 fn fitted(cell: &str, width: usize) -> String {
     let letters = cell.chars().count();
     if letters <= width {
@@ -99,7 +99,7 @@ fn fitted(cell: &str, width: usize) -> String {
     if short.len() <= width { short } else { "#".repeat(width) }
 }
 
-/// Text that means no tag.
+/// Escapes HTML.
 pub(super) fn shown(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::fitted;
 
     #[test]
-    fn what_is_too_wide_is_cut_like_reports_cut_it() {
+    fn wide_cells_are_shortened_like_in_reports() {
         assert_eq!(fitted("log file parallel write", 8), "log file");
         assert_eq!(fitted("1,234,567", 9), "1,234,567");
         assert_eq!(fitted("12,345,678", 8), "1.2E+07");

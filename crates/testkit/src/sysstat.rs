@@ -1,23 +1,23 @@
-//! What the host's tools would have shown: iostat in its generations, as text and as JSON, sar, and sadf.
+//! Output of the host's tools: iostat in several versions, as text and as JSON, sar, and sadf.
 //!
-//! Data and the log are on a device each, so that figures of both can be told apart. A device's queue is what Little's
-//! law (1961) makes of its rates and times.
+//! Data and log are on separate devices, so that their figures are distinguishable. The queue of a device follows from
+//! Little's law (1961).
 
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
 
 use super::Workload;
 
-/// Versions of iostat that print other columns.
+/// Versions of iostat with different columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// Before 11.6: sizes in sectors, `svctm`.
     Sectors,
     /// 11.6: sizes in KiB, by direction.
     Kibibytes,
-    /// 12.1: the columns of reads, writes and discards each together.
+    /// 12.1: columns grouped by reads, writes and discards.
     Directions,
-    /// 12.5 and later: flushes too.
+    /// 12.5 and later: with flushes.
     Flushes,
 }
 
@@ -61,7 +61,7 @@ impl Device {
         (self.reads * self.read_ms + self.writes * self.write_ms) / 1e3
     }
 
-    /// Per cent of the time with anything in flight, when arrivals are of chance.
+    /// Utilisation in percent, for Poisson arrivals.
     fn busy(&self) -> f64 {
         let queue = self.queue();
         queue / (1.0 + queue) * 100.0
@@ -75,7 +75,7 @@ impl Device {
         self.read_kib + self.write_kib
     }
 
-    /// Milliseconds of an operation, whichever it is.
+    /// Mean time of an operation in milliseconds.
     fn wait(&self) -> f64 {
         ratio(self.queue() * 1e3, self.rate())
     }
@@ -133,7 +133,7 @@ fn ratio(sum: f64, count: f64) -> f64 {
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-/// What `iostat -xt` prints, the means since the start of the host before everything else.
+/// Output of `iostat -xt`, beginning with the means since boot.
 pub(super) fn iostat(works: &[Workload], generation: Generation) -> String {
     let Some(first) = works.first() else { return String::new() };
     let mut text = banner(first);
@@ -157,7 +157,7 @@ pub(super) fn iostat(works: &[Workload], generation: Generation) -> String {
     text
 }
 
-/// What `iostat -xt -o JSON` prints.
+/// Output of `iostat -xt -o JSON`.
 pub(super) fn iostat_json(works: &[Workload]) -> String {
     let Some(first) = works.first() else { return String::new() };
     let statistics: Vec<Value> = works
@@ -189,7 +189,7 @@ pub(super) fn iostat_json(works: &[Workload]) -> String {
     format!("{:#}\n", json!({ "sysstat": { "hosts": [host] } }))
 }
 
-/// What `sar -d` prints.
+/// Output of `sar -d`.
 pub(super) fn sar(works: &[Workload]) -> String {
     let Some(first) = works.first() else { return String::new() };
     let mut text = banner(first);
@@ -199,7 +199,7 @@ pub(super) fn sar(works: &[Workload]) -> String {
         format!("\n{}        {:<10}{titles}\n", at.strftime("%H:%M:%S"), "DEV")
     };
     for (index, work) in works.iter().enumerate() {
-        // The titles come again, and first of all with the moment of the beginning.
+        // The titles repeat; the first have the time of the start.
         if index % 20 == 0 {
             text += &title(work.begin);
         }
@@ -214,7 +214,7 @@ pub(super) fn sar(works: &[Workload]) -> String {
     text
 }
 
-/// What `sadf -d -- -d` prints.
+/// Output of `sadf -d -- -d`.
 pub(super) fn sadf(works: &[Workload]) -> String {
     let mut text = "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util\n".to_owned();
     for work in works {
@@ -231,7 +231,7 @@ pub(super) fn sadf(works: &[Workload]) -> String {
 }
 
 impl Device {
-    /// The columns of sar, which knows no directions but in bytes.
+    /// Columns of sar, with directions only for bytes.
     fn totals(&self) -> [f64; 8] {
         let size = ratio(self.kib(), self.rate());
         [self.rate(), self.read_kib, self.write_kib, 0.0, size, self.queue(), self.wait(), self.busy()]

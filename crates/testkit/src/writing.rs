@@ -1,9 +1,9 @@
-//! The forms that a workload can be written in.
+//! Report formats.
 
 use super::sysstat::{self, Generation};
 use super::{Course, Release, Workload, others};
 
-/// A form of report that can be written.
+/// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     /// AWR report as HTML.
@@ -20,23 +20,23 @@ pub enum Writing {
     Sar,
     /// `sadf -d -- -d`.
     Sadf,
-    /// Snapshots of `pg_stat_io`, as psql draws them.
+    /// Snapshots of `pg_stat_io`, as printed by psql.
     PgStatIo,
     /// JSON of fio.
     Fio,
 }
 
-/// One file.
+/// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// What to call it.
+    /// Suggested name.
     pub name: String,
-    /// What stands in it.
+    /// Content.
     pub text: String,
 }
 
 impl Writing {
-    /// Every form, with its name for the command line.
+    /// All formats, with their names.
     pub const ALL: [(&'static str, Self); 14] = [
         ("awr-html", Self::AwrHtml(Release::R19)),
         ("awr-html-12", Self::AwrHtml(Release::R12)),
@@ -54,8 +54,8 @@ impl Writing {
         ("fio-json", Self::Fio),
     ];
 
-    /// A course in this form: of Oracle's reports and of fio a file for each window of each instance, else one for each
-    /// instance with all windows.
+    /// Writes a course in this format. Oracle's reports and fio: a file per window and instance; other formats: a file
+    /// per instance with all windows.
     pub fn write(self, course: &Course) -> Vec<Written> {
         let works = course.workloads();
         if let Some((what, ending)) = self.of_each() {
@@ -72,7 +72,7 @@ impl Writing {
         series.map(|works| self.series(&works)).collect()
     }
 
-    /// The beginning and the end of a file's name, for forms that tell of one window.
+    /// Prefix and suffix of the file name, for formats with a single window.
     fn of_each(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::AwrHtml(_) => Some(("awr", "html")),

@@ -1,11 +1,11 @@
-//! The files in `samples/` are the output of the writers, so that they follow every change of a format.
+//! The files in `samples/` are up to date with the formats.
 #![expect(clippy::disallowed_methods, reason = "the test of a pure crate compares files of the repository")]
 
 use std::path::Path;
 
 use plimsoll_testkit::{Course, Workload, Writing};
 
-/// Forms of one window describe the hour before noon, series a day. `UPDATE_GENERATED=1` writes the file.
+/// Single-window formats cover the hour before noon, series a day. `UPDATE_GENERATED=1` writes the file.
 fn check(name: &str, form: Writing, windows: u32) {
     let busiest = Workload::shop(if windows == 1 { 10 } else { 0 });
     let text = form.write(&Course { busiest, windows, instances: 1 }).remove(0).text;

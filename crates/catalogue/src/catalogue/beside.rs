@@ -1,4 +1,4 @@
-//! What can be checked only when a product stands in a catalogue: its names, its model, its published tables.
+//! Checks of a product that need the rest of the catalogue: names, model, published tables.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::product::{Product, ProductKind, PublishedTable, Range};
 use crate::refusal::Refusal;
 use crate::standing::Ask;
 
-/// What a column of a published table holds.
+/// Quantity in a column of a published table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Figure {
     Iops,
@@ -39,7 +39,7 @@ const FIGURES: [(&str, Figure); 9] = [
 ];
 
 impl Catalogue {
-    /// Names of a product must be its own.
+    /// Checks that the names of a product are unique.
     pub(super) fn check_names(&self, product: &Product, to: &mut Complaints, text: &str) {
         let at = |word: &str| text.find(&format!("\"{word}\"")).unwrap_or(0);
         let mut seen: Vec<&str> = Vec::new();
@@ -61,7 +61,7 @@ impl Catalogue {
         }
     }
 
-    /// Checks the product that was added last.
+    /// Checks the product added last.
     pub(super) fn check_last(&self, of_machines: &[(String, usize)], to: &mut Complaints) {
         let Some(product) = self.products.last().map(Arc::clone) else { return };
         for (name, at) in of_machines {
@@ -81,7 +81,7 @@ impl Catalogue {
         }
     }
 
-    /// At its defaults, or at the smallest size, a product must be had and answer.
+    /// Checks that a product has an offer and a model at its defaults, or at the smallest size.
     fn check_defaults(&self, product: &Product, to: &mut Complaints) {
         let size = product.option("size").filter(|(_, option)| option.default.is_none());
         let smallest = size.and_then(|(_, option)| match &option.range {
@@ -157,7 +157,7 @@ fn setting(option: &str, value: &Value) -> Setting {
     Setting::Option { name: option.to_owned(), value }
 }
 
-/// `mbps@1MiB write sequential`.
+/// Parses `mbps@1MiB write sequential`.
 fn read_column(column: &str) -> Result<(Ask, Figure), String> {
     let unreadable = || {
         let names: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
@@ -182,7 +182,7 @@ fn read_column(column: &str) -> Result<(Ask, Figure), String> {
 
 fn look_up(offer: &Offer, ask: &Ask, figure: Figure) -> Option<f64> {
     let standing = offer.standing(ask);
-    // Without credits the peak is what there is always.
+    // Without credits, the peak equals the sustained bound.
     let peak = standing.peak.map(|peak| peak.bound).or_else(|| standing.binding().copied());
     match figure {
         Figure::Iops => standing.binding().map(|bound| bound.iops),

@@ -1,4 +1,4 @@
-//! Reads configurations. Knows the grammar of [`Config`] and no product.
+//! Parser of configurations. Knows the grammar of [`Config`], not products.
 
 use std::str::FromStr;
 
@@ -7,11 +7,11 @@ use plimsoll_units::Bytes;
 
 use super::{Config, ConfigError, LAYOUTS, Part, Setting, Wrap};
 
-/// More members than any array here has.
+/// Maximum number of members of an array.
 const MEMBERS_MAX: u32 = 1024;
-/// More layers than anybody stacks.
+/// Maximum number of layers.
 const WRAPS_MAX: usize = 8;
-/// What an array takes when its interleave is not given.
+/// Default interleave of an array.
 const INTERLEAVE: Bytes = Bytes::kib(64);
 
 const PRODUCT: &str = "write a product, such as aws/gp3 or oci:256GB@50vpu";
@@ -19,7 +19,7 @@ const SETTING: &str = "write a size (256GB), a tier (P30), a number with its opt
 const WRAP: &str = "write stripe(N[,INTERLEAVE]), split-stripe(N[,INTERLEAVE]), serial-stripe(N,INTERLEAVE), mirror(N), raid10(N[,INTERLEAVE]), \
                     raid5(N[,INTERLEAVE]), raid6(N[,INTERLEAVE]) or page-cache(SIZE) before of";
 
-/// The part that cannot be read, and what could stand there.
+/// The unparsable part, and the expected syntax.
 type Refused<'t> = (&'t str, String);
 
 impl FromStr for Config {
@@ -63,7 +63,7 @@ fn part(text: &str) -> Result<Part, Refused<'_>> {
     Ok(Part { product: product.to_owned(), settings: read })
 }
 
-/// True when both set the same thing.
+/// True if both set the same option.
 pub(crate) fn same_place(a: &Setting, b: &Setting) -> bool {
     let sets_size = |setting: &Setting| match setting {
         Setting::Size { .. } => true,
@@ -104,7 +104,7 @@ fn setting(text: &str) -> Result<Setting, Refused<'_>> {
     Ok(Setting::Option { name: option.to_owned(), value: number.to_owned() })
 }
 
-/// `256GB`, `1.5 TiB`: a number and a unit of bytes.
+/// `256GB`, `1.5 TiB`: a number and a unit.
 fn size(text: &str) -> Option<Setting> {
     let (number, unit) = number_and_word(text)?;
     let is_unit = unit.len() >= 2 && unit.ends_with(['B', 'b']) && format!("1{unit}").parse::<Bytes>().is_ok();

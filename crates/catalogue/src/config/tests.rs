@@ -1,4 +1,4 @@
-//! Configurations that are read, refused, and written back.
+//! Configurations that are parsed, refused, and formatted.
 
 use proptest::prelude::*;
 
@@ -82,7 +82,7 @@ fn setting() -> impl Strategy<Value = Setting> {
 }
 
 fn part() -> impl Strategy<Value = Part> {
-    // One of each kind, so that nothing is set twice.
+    // Settings of distinct kinds, so that no option is set twice.
     ("[a-z]{3,5}(/[a-zA-Z0-9.-]{1,12})?", prop::option::of(setting()))
         .prop_map(|(product, settings)| Part { product, settings: settings.into_iter().collect() })
 }

@@ -1,32 +1,32 @@
-//! Reads expressions: precedence climbing (Richards 1979), with the types checked on the way.
+//! Parser of expressions: precedence climbing (Richards 1979) with type checks.
 //!
-//! `or` binds loosest, then `and`, `not`, comparisons, sums, products, signs.
+//! Precedence, lowest first: `or`, `and`, `not`, comparisons, sums, products, signs.
 
 use super::{Binary, Expression, Function, Node, Type};
 
-/// Finds variables by name.
+/// Resolves variables by name.
 pub(crate) trait Resolve {
-    /// The variable's number and type; an error says what is known instead.
+    /// Number and type of a variable; the error lists the known names.
     fn resolve(&mut self, name: &str) -> Result<(usize, Type), String>;
 }
 
-/// Where an expression goes wrong.
+/// A syntax or type error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParseError {
-    /// Bytes from its beginning.
+    /// Byte offset.
     pub at: usize,
-    /// What is wrong.
+    /// The error.
     pub what: String,
-    /// What is allowed.
+    /// Allowed alternatives.
     pub allowed: String,
 }
 
-/// Deeper nesting is nobody's arithmetic, and would be the stack's end.
+/// Maximum nesting, to protect the stack.
 const DEPTH_MAX: usize = 40;
 
 const OPERAND: &str = "a number, a name, 'text', (, -, not, or a function: min max clamp ceil floor if given";
 
-/// Reads `text`, whose value must be of type `wanted`.
+/// Parses `text` as an expression of type `wanted`.
 pub(crate) fn parse(text: &str, wanted: Type, names: &mut dyn Resolve) -> Result<Expression, ParseError> {
     let mut parser = Parser { text, at: 0, depth: 0, names };
     let (root, found) = parser.level(0)?;
@@ -48,7 +48,7 @@ struct Parser<'t, 'n> {
 
 type Parsed = Result<(Node, Type), ParseError>;
 
-/// Operators by level, loosest first; longer words before their beginnings.
+/// Operators by precedence, lowest first; longer tokens before their prefixes.
 const LEVELS: [&[(&str, Binary)]; 5] = [
     &[("or", Binary::Or)],
     &[("and", Binary::And)],
@@ -63,7 +63,7 @@ const LEVELS: [&[(&str, Binary)]; 5] = [
     &[("+", Binary::Plus), ("-", Binary::Minus)],
     &[("*", Binary::Times), ("/", Binary::Divided)],
 ];
-/// The level of comparisons: `not` stands just above it, and they do not chain.
+/// Level of comparisons, which do not chain; `not` is just above it.
 const COMPARISONS: usize = 2;
 
 impl<'t> Parser<'t, '_> {
@@ -79,7 +79,7 @@ impl<'t> Parser<'t, '_> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Passes `token` if it is next.
+    /// Consumes `token` if it is next.
     fn take(&mut self, token: &str) -> bool {
         self.skip_spaces();
         let is_word = token.ends_with(|c: char| c.is_ascii_alphabetic());
@@ -245,7 +245,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// `tier.iops` is one name.
+/// `tier.iops` is a single name.
 const fn is_name_letter(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '.'
 }

@@ -1,8 +1,8 @@
-//! Expressions and what they give.
+//! Expressions and their values.
 
 use super::*;
 
-/// `size` is 100, `iops` is not given, `protocol` is the text nfs.
+/// `size` is 100, `iops` is missing, `protocol` is the text nfs.
 struct Names;
 
 impl Resolve for Names {

@@ -1,4 +1,4 @@
-//! Sources: every figure names one, of its own or by the file's default. Knows nothing about figures.
+//! Sources: every figure has one, by itself or by the file's default.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use crate::cite::{Cite, Status};
 use crate::complaint::Complaints;
 use crate::nearest;
 
-/// The documents that a file names, and what holds for figures that name none.
+/// Documents of a file, and the default source.
 pub(crate) struct Cites {
     documents: BTreeMap<String, Document>,
     default: Given,
-    /// Those that were made already.
+    /// Sources in use, for sharing.
     made: RefCell<Vec<(Key, Arc<Cite>)>>,
 }
 
@@ -32,7 +32,7 @@ struct Given {
     status: Option<Status>,
 }
 
-/// True for the keys that say where a figure comes from.
+/// True for the keys of a source.
 pub(crate) fn is_key(key: &str) -> bool {
     matches!(key, "source" | "date" | "status" | "note")
 }
@@ -62,7 +62,7 @@ impl Cites {
         cites
     }
 
-    /// The source of an entry; what it does not say itself is the file's default.
+    /// Source of an entry, with missing keys from the file's default.
     pub(crate) fn cite(&self, entry: &Section, to: &mut Complaints) -> Arc<Cite> {
         let own = self.given(entry, to);
         let mut missing = Vec::new();

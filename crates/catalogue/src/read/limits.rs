@@ -25,7 +25,7 @@ impl Kinds {
 }
 
 impl Reader<'_> {
-    /// Named numbers. Several may share a name when they hold at different times.
+    /// Named numbers. Figures with disjoint validity may share a name.
     pub(super) fn figures(&mut self, head: &Section) -> Vec<Figure> {
         let mut read: Vec<Figure> = Vec::new();
         for section in head.sections("figure", "[[figure]]", &mut self.to) {
@@ -99,7 +99,7 @@ impl Reader<'_> {
         limit
     }
 
-    /// A rate or an allowance that is a constant allows something.
+    /// A constant rate or allowance must be positive.
     fn above_zero(&mut self, section: &Section, key: &'static str, read: Option<&Expression>) {
         let constant = read.and_then(Expression::as_constant).filter(|number| *number <= 0.0);
         if let (Some(number), Some(value)) = (constant, section.get(key)) {
@@ -162,7 +162,7 @@ impl Reader<'_> {
     }
 }
 
-/// True when one ends before the other begins.
+/// True if one period ends before the other begins.
 fn disjoint(a: Validity, b: Validity) -> bool {
     let before = |a: Validity, b: Validity| a.until.zip(b.from).is_some_and(|(until, from)| until <= from);
     before(a, b) || before(b, a)

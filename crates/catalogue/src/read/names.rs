@@ -1,4 +1,4 @@
-//! The variables of a file's arithmetic: each is declared before anything that uses it is parsed.
+//! Variables of a file's arithmetic, declared before expressions are parsed.
 
 use crate::expression::{Resolve, Type};
 use crate::nearest;
@@ -8,9 +8,9 @@ use crate::product::{Origin, Variable};
 #[derive(Default)]
 pub(crate) struct Names {
     pub list: Vec<Variable>,
-    /// Names that only a machine can have, and the byte of the text where each was met.
+    /// Names that only machines can define, with the byte offset of each use.
     pub of_machines: Vec<(String, usize)>,
-    /// Unknown names are a machine's.
+    /// Whether unknown names may be those of a machine.
     pub may_be_machines: bool,
 }
 
@@ -28,13 +28,13 @@ impl Names {
         self.list.iter().position(|variable| *variable.name == *name)
     }
 
-    /// For an expression at this byte of the text.
+    /// Resolver for an expression at this byte offset.
     pub(crate) const fn at(&mut self, byte: usize) -> NamesAt<'_> {
         NamesAt { names: self, byte }
     }
 }
 
-/// Variables, as an expression at a certain place sees them.
+/// Resolver for an expression at a byte offset.
 pub(crate) struct NamesAt<'n> {
     names: &'n mut Names,
     byte: usize,

@@ -11,7 +11,7 @@ use crate::product::{Bounds, OptionRule, Origin, Range};
 const KINDS: [&str; 3] = ["size", "number", "choice"];
 
 impl Reader<'_> {
-    /// Makes the options variables, before arithmetic is read.
+    /// Declares options as variables before expressions are parsed.
     pub(super) fn declare_options(&mut self, head: &Section) {
         let Some(options) = head.section("options", "[options]", &mut self.to) else { return };
         for (key, value) in options.entries() {
@@ -85,7 +85,7 @@ impl Reader<'_> {
         Some(value)
     }
 
-    /// The default of a choice is one of the choices; of a number, arithmetic.
+    /// Default of a choice: a choice; of a number: an expression.
     fn default(&mut self, entry: &Section, range: &Range, holds: Type) -> Option<Expression> {
         let value = entry.get("default")?;
         let text = value.get_ref().as_str().filter(|_| holds == Type::Text);
@@ -99,7 +99,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Bounds that are numbers must leave something to choose.
+    /// Checks that constant bounds are not empty.
     fn check_constants(&mut self, entry: &Section, option: &OptionRule) {
         let Some(bounds) = option.bounds() else { return };
         let constant = |expression: &Option<Expression>| expression.as_ref().and_then(Expression::as_constant);

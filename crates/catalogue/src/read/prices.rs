@@ -1,4 +1,4 @@
-//! Price lists of a product file. Amounts are texts of decimal digits, so that none is lost.
+//! Price lists of a product file. Amounts are decimal texts, to keep all digits.
 
 use std::sync::Arc;
 

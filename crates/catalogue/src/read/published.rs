@@ -1,4 +1,4 @@
-//! Published tables of a product file: what the limits must reproduce.
+//! Published tables of a product file, which the limits must reproduce.
 
 use super::Reader;
 use super::section::{Section, elements, section};
@@ -6,9 +6,9 @@ use crate::date::Date;
 use crate::expression::Value;
 use crate::product::PublishedTable;
 
-/// What is compared unless a table says otherwise: rounding to three digits.
+/// Default tolerance: rounding to three digits.
 const TOLERANCE: f64 = 0.005;
-/// A date that no limit ends before.
+/// A date after all validity periods.
 const FAR: Date = Date::year(9999);
 
 impl Reader<'_> {

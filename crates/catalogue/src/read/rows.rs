@@ -1,4 +1,4 @@
-//! Tables of a product file: tiers, machines, and the CSV files that machines may lie in.
+//! Tables of a product file: tiers and machines, with CSV files of machines.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::expression::{Type, Value};
 use crate::offer::OptionValue;
 use crate::product::{Machines, Origin, ProductKind, Row, Tiers};
 
-/// Rows as they are read, before their first column became their name.
+/// Rows before the first column became their name.
 struct Table {
     columns: Vec<String>,
     rows: Vec<Row>,
     at: usize,
 }
 
-/// The value of a cell; an empty text is a missing value.
+/// Value of a cell; an empty text is a missing value.
 pub(crate) fn cell(value: Toml) -> Option<Value> {
     if let Some(number) = number(value) {
         return Some(Value::Number(number));
@@ -62,7 +62,7 @@ impl Reader<'_> {
         Some(Tiers { first, columns: table.columns, rows: table.rows, cite, sizes, default })
     }
 
-    /// Sizes have to rise, so that the smallest tier that holds a size is the first.
+    /// Sizes must ascend, so that the first sufficient tier is the smallest.
     fn tier_sizes(&mut self, table: &Table, column: usize) -> Vec<f64> {
         let mut sizes = Vec::new();
         for row in &table.rows {
@@ -97,7 +97,7 @@ impl Reader<'_> {
         Some(Machines { first, rows: table.rows })
     }
 
-    /// Declares the columns as variables; the number of the first.
+    /// Declares the columns as variables, and returns the number of the first.
     fn declare_columns(&mut self, table: &Table, prefix: &str) -> Option<usize> {
         let mut first = None;
         for (index, column) in table.columns.iter().enumerate() {

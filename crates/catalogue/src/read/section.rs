@@ -1,6 +1,6 @@
-//! One table of a product file: keys are asked for by name, and those that nobody asked for are complaints.
+//! A table of a product file. Keys are read by name; unread keys are complaints.
 //!
-//! Knows TOML and where things stand in the text; knows no product.
+//! Knows TOML and positions, not products.
 
 use std::cell::RefCell;
 
@@ -10,20 +10,20 @@ use toml::de::{DeTable, DeValue};
 use crate::complaint::Complaints;
 use crate::nearest;
 
-/// A table, or one entry of an array of tables.
+/// A table, or an entry of an array of tables.
 pub(crate) struct Section<'d, 'i> {
     table: &'d DeTable<'i>,
-    /// Where it begins in the text.
+    /// Byte offset in the text.
     pub at: usize,
-    /// How messages call it, such as `[[limit]]`.
+    /// Name in messages, such as `[[limit]]`.
     pub name: &'static str,
     asked: RefCell<Vec<&'static str>>,
 }
 
-/// A value and where it stands.
+/// A value with its position.
 pub(crate) type Value<'d, 'i> = &'d Spanned<DeValue<'i>>;
 
-/// A text and where it stands.
+/// A text with its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'d> {
     pub text: &'d str,
@@ -44,7 +44,7 @@ impl<'d, 'i> Section<'d, 'i> {
         self.table.contains_key(key)
     }
 
-    /// Every key with its value, in the order of the text.
+    /// All keys with their values, in order of position.
     pub(crate) fn entries(&self) -> Vec<(Text<'d>, Value<'d, 'i>)> {
         let mut entries: Vec<_> =
             self.table.iter().map(|(key, value)| (Text { text: key.get_ref(), at: key.span().start }, value)).collect();
@@ -61,7 +61,7 @@ impl<'d, 'i> Section<'d, 'i> {
         text
     }
 
-    /// A text that must be there.
+    /// A required text.
     pub(crate) fn required(&self, key: &'static str, to: &mut Complaints) -> Option<Text<'d>> {
         let text = self.text(key, to);
         if !self.has(key) {
@@ -70,7 +70,7 @@ impl<'d, 'i> Section<'d, 'i> {
         text
     }
 
-    /// A text, or nothing.
+    /// A text; empty if absent.
     pub(crate) fn words(&self, key: &'static str, to: &mut Complaints) -> &'d str {
         self.text(key, to).map_or("", |text| text.text)
     }
@@ -84,7 +84,7 @@ impl<'d, 'i> Section<'d, 'i> {
         number
     }
 
-    /// False when it is not there.
+    /// A boolean; false if absent.
     pub(crate) fn truth(&self, key: &'static str, to: &mut Complaints) -> bool {
         let Some(value) = self.get(key) else { return false };
         let truth = value.get_ref().as_bool();
@@ -94,7 +94,7 @@ impl<'d, 'i> Section<'d, 'i> {
         truth.unwrap_or_default()
     }
 
-    /// The elements of an array; none when it is not there.
+    /// Elements of an array; empty if absent.
     pub(crate) fn list(&self, key: &'static str, to: &mut Complaints) -> Vec<Value<'d, 'i>> {
         self.get(key).map_or_else(Vec::new, |value| elements(value, key, to))
     }
@@ -111,7 +111,7 @@ impl<'d, 'i> Section<'d, 'i> {
         list.into_iter().filter_map(&mut text).collect()
     }
 
-    /// A table below this one.
+    /// A subtable.
     pub(crate) fn section(&self, key: &'static str, name: &'static str, to: &mut Complaints) -> Option<Self> {
         let value = self.get(key)?;
         let section = section(value, name);
@@ -121,7 +121,7 @@ impl<'d, 'i> Section<'d, 'i> {
         section
     }
 
-    /// The entries of an array of tables.
+    /// Entries of an array of tables.
     pub(crate) fn sections(&self, key: &'static str, name: &'static str, to: &mut Complaints) -> Vec<Self> {
         let list = self.list(key, to);
         list.into_iter()
@@ -135,7 +135,7 @@ impl<'d, 'i> Section<'d, 'i> {
             .collect()
     }
 
-    /// Complains about keys that nobody asked for.
+    /// Complains about unread keys.
     pub(crate) fn finish(self, to: &mut Complaints) {
         let asked = self.asked.borrow();
         for (key, _) in self.entries() {
@@ -154,7 +154,7 @@ pub(crate) fn section<'d, 'i>(value: Value<'d, 'i>, name: &'static str) -> Optio
     value.get_ref().as_table().map(|table| Section::new(table, value.span().start, name))
 }
 
-/// The elements of an array.
+/// Elements of an array.
 pub(crate) fn elements<'d, 'i>(value: Value<'d, 'i>, key: &str, to: &mut Complaints) -> Vec<Value<'d, 'i>> {
     let array = value.get_ref().as_array();
     if array.is_none() {
@@ -167,12 +167,12 @@ pub(crate) fn wrong(value: Value, key: &str, allowed: &str, to: &mut Complaints)
     to.at(value.span().start, format!("{key} is {}", value.get_ref().type_str()), allowed);
 }
 
-/// An integer or a fraction, as a number.
+/// An integer or a float, as a number.
 pub(crate) fn number(value: Value) -> Option<f64> {
     number_text(value)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// An integer or a fraction, as its digits.
+/// An integer or a float, as its digits.
 pub(crate) fn number_text<'d>(value: Value<'d, '_>) -> Option<&'d str> {
     let text = match value.get_ref() {
         DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),

@@ -1,4 +1,4 @@
-//! The model of a product file: stages as text, with holes for arithmetic.
+//! Model of a product file: stages as text, with embedded expressions.
 
 use super::Reader;
 use super::section::{Section, Text};
@@ -16,7 +16,7 @@ impl Reader<'_> {
         Some(ModelText { pieces: self.pieces(stages)?, doubts, cite, at: stages.at })
     }
 
-    /// Splits `window({queue}: ...)` into texts and arithmetic.
+    /// Splits `window({queue}: ...)` into texts and expressions.
     fn pieces(&mut self, stages: Text) -> Option<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut rest = stages.text;
@@ -36,7 +36,7 @@ impl Reader<'_> {
     }
 }
 
-/// Files break long models into lines; the notation is one line.
+/// Joins the lines of a long model.
 fn on_one_line(text: &str) -> String {
     let mut line = String::new();
     for letter in text.chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter }) {

@@ -1,4 +1,4 @@
-//! Whether options are within what is offered.
+//! Checks of options against their bounds.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::number::shown;
 use crate::product::{OptionRule, Range};
 use crate::refusal::Refusal;
 
-/// Bounds are compared to so many parts of one: they may come from divisions.
+/// Relative tolerance of bounds, which may be results of divisions.
 const SLACK: f64 = 1e-9;
 
 impl Resolved {
@@ -26,7 +26,7 @@ impl Resolved {
         Ok(())
     }
 
-    /// What this configuration allows: smallest, largest, step.
+    /// Bounds in this configuration: minimum, maximum, step.
     pub(super) fn bounds(&self, option: &OptionRule) -> (Option<f64>, Option<f64>, Option<f64>) {
         let number = |expression: Option<&Expression>| expression?.number(&self.values);
         option.bounds().map_or((None, None, None), |bounds| {
@@ -106,7 +106,7 @@ impl Resolved {
         if matches!(option.range, Range::Size(..)) { format!("{text} {}", self.product.unit.word) } else { text }
     }
 
-    /// A value as it was written when that says more than its number.
+    /// A value as written, if that has more information than the number.
     fn words(&self, option: &OptionRule, value: f64, written: Option<&str>) -> String {
         let written = written.filter(|written| written.contains(' '));
         written.map_or_else(|| self.with_unit(option, shown(value)), str::to_owned)

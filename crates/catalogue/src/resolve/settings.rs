@@ -1,4 +1,4 @@
-//! Settings of a configuration, as values of a product's options. Knows no defaults and no bounds.
+//! Settings of a configuration, as values of a product's options.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::number::shown;
 use crate::product::{OptionRule, Product, Range};
 use crate::refusal::Refusal;
 
-/// What a configuration gives.
+/// Values given by a configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
-    /// For each option of the product: its value, and how it was written.
+    /// For each option of the product: value, and text as written.
     pub options: Vec<Option<(Value, String)>>,
-    /// The tier that was named.
+    /// The named tier.
     pub tier: Option<usize>,
 }
 
@@ -67,14 +67,14 @@ impl Given {
         }
     }
 
-    /// An option's value as it was written.
+    /// Value of an option as written.
     pub(crate) fn shown(&self, option: &str, product: &Product) -> String {
         let given = product.option(option).and_then(|(index, _)| self.options[index].as_ref());
         given.map_or_else(String::new, |(_, written)| written.clone())
     }
 }
 
-/// Its tiers, and the choices of each option.
+/// Tiers, and choices of each option.
 fn words(product: &Product) -> Vec<(String, Vec<String>)> {
     let tiers = product.tiers.iter().map(|tiers| tiers.rows.iter().map(|row| row.name.to_string()).collect());
     let choices = product.options.iter().filter(|option| !option.choices().is_empty());
@@ -106,7 +106,7 @@ fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, Refusal> {
     })
 }
 
-/// The vendor's own word is the vendor's unit, whatever it is in bytes; others are converted.
+/// The vendor's unit name is taken literally; other units are converted.
 fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<(Value, String), Refusal> {
     let vendors = &product.unit;
     if unit.eq_ignore_ascii_case(&vendors.word) {

@@ -1,4 +1,4 @@
-//! What a server is: its version, and the settings that matter for storage.
+//! Version and storage settings of a server.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use plimsoll_units::Bytes;
 use super::session::rows;
 use crate::failure::{Failure, Kind};
 
-/// Settings that matter for storage, in the order in which they are shown. Not every server has all.
+/// Storage settings, in display order. Not every server has all of them.
 const SHOWN: [&str; 26] = [
     "innodb_page_size",
     "innodb_buffer_pool_size",
@@ -41,22 +41,22 @@ const SHOWN: [&str; 26] = [
     "performance_schema",
 ];
 
-/// Settings that are asked for beside them.
-const ASKED: [&str; 5] = ["version", "version_comment", "datadir", "pid_file", "hostname"];
+/// Further variables that are queried.
+const FURTHER_VARIABLES: [&str; 5] = ["version", "version_comment", "datadir", "pid_file", "hostname"];
 
-/// The oldest that are served: what is asked of them is there since.
+/// Oldest supported versions: earlier ones lack queried variables or views.
 const OLDEST_MYSQL: (u32, u32) = (5, 7);
 const OLDEST_MARIADB: (u32, u32) = (10, 3);
 
-/// The server's variables by name.
+/// Variables of the server by name.
 pub(super) type Variables = BTreeMap<String, String>;
 
 /// The bit of `open` for direct I/O in the octal flags of `/proc/PID/fdinfo`.
 const DIRECT: u32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o200_000 } else { 0o40_000 };
 
-/// Asks for the variables that are needed here.
+/// Queries the variables.
 pub(super) fn variables(conn: &mut Conn) -> Result<Variables, Failure> {
-    let names: Vec<String> = SHOWN.iter().chain(&ASKED).map(|name| format!("'{name}'")).collect();
+    let names: Vec<String> = SHOWN.iter().chain(&FURTHER_VARIABLES).map(|name| format!("'{name}'")).collect();
     let found = rows(conn, &format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(",")))?;
     let pair = |row: Vec<crate::Value>| match &row[..] {
         [name, value] => Some((name.text()?.to_lowercase(), value.text()?.to_owned())),
@@ -65,7 +65,7 @@ pub(super) fn variables(conn: &mut Conn) -> Result<Variables, Failure> {
     Ok(found.into_iter().filter_map(pair).collect())
 }
 
-/// Refuses a server that is too old.
+/// Refuses servers that are too old.
 pub(super) fn check_age(variables: &Variables) -> Result<(), Failure> {
     let version = value(variables, "version");
     let mut numbers = version.split(['.', '-']).map_while(|number| number.parse().ok());
@@ -78,7 +78,7 @@ pub(super) fn check_age(variables: &Variables) -> Result<(), Failure> {
     Err(Failure::new(Kind::TooOld, format!("the server is {name} {version}: use {needed} or later")))
 }
 
-/// What the server is. `process` is that of a server on this host.
+/// Describes the server. `process` is its PID if it runs on this host.
 pub(super) fn about(variables: &Variables, process: Option<u32>) -> DatabaseAbout {
     let bytes = |name| value(variables, name).parse().ok().map(Bytes::new);
     let folder = process.map(|_| value(variables, "datadir").trim_end_matches('/').to_owned());
@@ -98,7 +98,7 @@ pub(super) fn about(variables: &Variables, process: Option<u32>) -> DatabaseAbou
     }
 }
 
-/// The server's process on this host, when it is here: by its pid file and its host's name.
+/// PID of the server if it runs on this host, by its PID file and host name.
 pub(super) fn process(variables: &Variables) -> Option<u32> {
     let here = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     if here.trim() != value(variables, "hostname") {
@@ -119,7 +119,7 @@ fn is_mariadb(variables: &Variables) -> bool {
     says("version") || says("version_comment")
 }
 
-/// Commits are flushed before they are answered.
+/// Whether commits are flushed before they are acknowledged.
 fn durable(variables: &Variables) -> Option<bool> {
     let commits = variables.get("innodb_flush_log_at_trx_commit")?;
     let method = value(variables, "innodb_flush_method");
@@ -127,14 +127,14 @@ fn durable(variables: &Variables) -> Option<bool> {
     Some(matches!(commits.as_str(), "1" | "3") && log && !method.eq_ignore_ascii_case("nosync"))
 }
 
-/// What the settings ask of the filesystem, which may refuse it.
+/// Whether the settings request direct I/O, which the filesystem may refuse.
 fn asks_direct(variables: &Variables) -> Option<bool> {
-    // MariaDB 11 has a switch for each kind of file, and reads the old setting no more once it is running.
+    // MariaDB 11 has a setting per kind of file, and ignores the old setting at run time.
     let buffering = variables.get("innodb_data_file_buffering").map(|buffering| buffering == "OFF");
     buffering.or_else(|| variables.get("innodb_flush_method").map(|method| method.contains("O_DIRECT")))
 }
 
-/// Whether the server really has its first data file open past the page cache; none where this program may not see that.
+/// Whether the server has its first data file open with `O_DIRECT`; `None` without permission.
 fn opened_direct(process: u32, folder: &Path) -> Option<bool> {
     let file = folder.join("ibdata1");
     let opened = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_say_what_commits_and_files_do() {
+    fn durability_and_direct_io_follow_from_settings() {
         let safe = [("innodb_flush_log_at_trx_commit", "1"), ("log_bin", "OFF"), ("sync_binlog", "0")];
         assert_eq!(durable(&variables(&safe)), Some(true));
         assert_eq!(durable(&variables(&[safe[0], ("log_bin", "ON"), safe[2]])), Some(false));

@@ -7,12 +7,13 @@ use plimsoll_record::Spent;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SessionActivity {
     activity: Spent,
-    /// Whether it may wait for a row lock: the server reports that only for all sessions together.
+    /// Whether it may wait for a row lock: the server reports only the number of waiting sessions.
     may_be_locked: bool,
 }
 
 impl SessionActivity {
-    /// From the command and state of the session, its current file call as noted by the server, and the call of its thread.
+    /// From the command and state of the session, its current file call as noted by the server, and the call of its
+    /// thread.
     pub(super) fn new(command: &str, state: &str, call: &str, thread: Option<Thread>) -> Self {
         let idle = command == "Sleep";
         let state = state.to_lowercase();
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_thread_says_more_than_the_server() {
+    fn thread_state_refines_server_state() {
         let check = |command, state, call, thread, activity| {
             let seen = SessionActivity::new(command, state, call, thread);
             assert_eq!(seen.activity, activity, "{command} {state} {call} {thread:?}");
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_wait_are_locked() {
+    fn locked_sessions_are_limited_to_lock_waits() {
         let busy = SessionActivity::new("Query", "Sending data", "", Some(Thread::Runs));
         let waits = SessionActivity::new("Query", "Updating", "", Some(Thread::Waits));
         let mut seen = [waits, busy, waits];

@@ -1,4 +1,4 @@
-//! What is in a database: found, dropped, and written to its files.
+//! Contents of a database: listing, dropping, and flushing to disk.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -13,28 +13,28 @@ use super::place::Place;
 use super::session::rows;
 use crate::failure::{Failure, Kind};
 
-/// How long dirty pages may take to be written.
+/// Timeout for writing dirty pages.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Pages that change by themselves all the time are not waited for.
+/// Threshold of dirty pages: some pages are modified continuously in the background.
 const FEW_PAGES: i64 = 16;
 
-/// A table, view, sequence, routine or event.
-pub(super) struct Thing {
-    /// As it stands after `DROP`.
+/// Table, view, sequence, routine or event.
+pub(super) struct DatabaseObject {
+    /// Keyword after `DROP`.
     kind: String,
     name: String,
 }
 
-impl Thing {
-    /// Its kind and name, such as `table orders`: a routine and an event may have the name of a table.
+impl DatabaseObject {
+    /// Kind and name, such as `table orders`. The kind is necessary: routines and events may have the name of a table.
     pub(super) fn listed(&self) -> String {
         format!("{} {}", self.kind.to_lowercase(), self.name)
     }
 }
 
-/// Everything in the database. Triggers belong to tables.
-pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure> {
+/// All objects of the database. Triggers belong to tables.
+pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<DatabaseObject>, Failure> {
     place.database()?;
     let found = rows(
         conn,
@@ -44,14 +44,14 @@ pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure
          WHERE routine_schema = DATABASE() AND routine_type <> 'PACKAGE BODY' \
          UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = DATABASE()",
     )?;
-    let thing = |row: Vec<crate::Value>| match &row[..] {
-        [kind, name] => Some(Thing { kind: kind.text()?.into(), name: name.text()?.into() }),
+    let object = |row: Vec<crate::Value>| match &row[..] {
+        [kind, name] => Some(DatabaseObject { kind: kind.text()?.into(), name: name.text()?.into() }),
         _ => None,
     };
-    Ok(found.into_iter().filter_map(thing).collect())
+    Ok(found.into_iter().filter_map(object).collect())
 }
 
-/// Bytes of its tables and their indexes.
+/// Size of tables and indexes in bytes.
 pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
     let found = rows(
         conn,
@@ -62,23 +62,23 @@ pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
     Ok(Bytes::new(size.unsigned_abs()))
 }
 
-/// Drops everything in the database, or what has one of these names and is referenced by no other table.
+/// Drops all objects of the database, or those with these names that no other table references.
 pub(super) fn destroy(conn: &mut Conn, place: &Place, only: Option<&[String]>) -> Result<(), Failure> {
     let found = find(conn, place)?;
     let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| failure(&error));
     if only.is_none() {
         drop_all("SET SESSION foreign_key_checks = 0".into())?;
     }
-    let wanted = |thing: &Thing| only.is_none_or(|only| only.contains(&thing.listed()));
-    for thing in found.into_iter().filter(wanted) {
-        drop_all(format!("DROP {} IF EXISTS `{}`", thing.kind, thing.name.replace('`', "``")))?;
+    let wanted = |object: &DatabaseObject| only.is_none_or(|only| only.contains(&object.listed()));
+    for object in found.into_iter().filter(wanted) {
+        drop_all(format!("DROP {} IF EXISTS `{}`", object.kind, object.name.replace('`', "``")))?;
     }
     Ok(())
 }
 
-/// Writes dirty pages to their files, as far as the user may ask for it: for one who may not, nothing happens.
+/// Writes dirty pages to disk. No effect if the user lacks the privilege.
 pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
-    // MariaDB's waits until it is done. MySQL has it in builds for its developers only.
+    // Blocks until done in MariaDB. MySQL has the setting only in debug builds.
     match conn.query_drop("SET GLOBAL innodb_log_checkpoint_now = ON").map_err(|error| failure(&error)) {
         Ok(()) => return Ok(()),
         Err(error) if error.kind == Kind::Lost => return Err(error),

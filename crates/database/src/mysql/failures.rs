@@ -1,4 +1,4 @@
-//! What went wrong, by the server's error codes and the driver's, with what to do.
+//! Failures from the server's and the driver's error codes, with remedies.
 
 use std::io::ErrorKind;
 
@@ -6,10 +6,10 @@ use mysql::{DriverError, Error, MySqlError};
 
 use crate::failure::{Failure, Kind};
 
-/// A failure of a statement, or of the connection that it was to go over.
+/// Failure of a statement or of its connection.
 pub(super) fn failure(error: &Error) -> Failure {
     match error {
-        Error::MySqlError(error) => said(error),
+        Error::MySqlError(error) => server_failure(error),
         Error::IoError(error) => lost(&error.to_string()),
         Error::CodecError(error) => lost(&error.to_string()),
         Error::DriverError(DriverError::ConnectTimeout | DriverError::CouldNotConnect(_)) => lost("no connection"),
@@ -17,10 +17,10 @@ pub(super) fn failure(error: &Error) -> Failure {
     }
 }
 
-/// A failure to connect to a server.
+/// Failure of a connection attempt.
 pub(super) fn connecting(error: &Error, server: &str) -> Failure {
     match error {
-        Error::MySqlError(error) => said(error).during(server),
+        Error::MySqlError(error) => server_failure(error).during(server),
         Error::DriverError(DriverError::CouldNotConnect(Some((place, why, ErrorKind::PermissionDenied)))) => {
             failed(Kind::Refused, server, &format!("{place}: {why}"), "come as a user who may open it")
         }
@@ -48,7 +48,7 @@ pub(super) fn connecting(error: &Error, server: &str) -> Failure {
     }
 }
 
-/// One line: where, what, and what to do.
+/// Message with place, cause and remedy, in one line.
 pub(super) fn failed(kind: Kind, place: &str, what: &str, remedy: &str) -> Failure {
     Failure::new(kind, format!("{place}: {what}: {remedy}"))
 }
@@ -58,13 +58,13 @@ fn lost(why: &str) -> Failure {
     Failure::new(Kind::Lost, format!("the connection was lost: {why}: see the server's error log"))
 }
 
-fn said(error: &MySqlError) -> Failure {
+fn server_failure(error: &MySqlError) -> Failure {
     let (kind, remedy) = meaning(error.code, &error.message);
     let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
     Failure::new(kind, format!("{} (error {}){remedy}", one_line(&error.message), error.code))
 }
 
-/// What an error code means, and what to do. Both systems share the codes below 1900; later ones are the system's own.
+/// Kind and remedy of an error code. Codes below 1900 are common to both systems; later codes are specific.
 fn meaning(code: u16, message: &str) -> (Kind, &'static str) {
     const SPACE: &str = "free some space, or name a larger place";
     match code {
@@ -78,7 +78,7 @@ fn meaning(code: u16, message: &str) -> (Kind, &'static str) {
         1049 | 1051 | 1109 | 1146 | 1305 | 1360 | 1539 | 4091 => (Kind::Missing, "check its name, or create it"),
         1007 | 1050 | 1061 | 1304 | 1359 | 1537 => (Kind::Exists, "drop it, or choose another name"),
         3 | 1021 | 1026 | 1114 => (Kind::NoSpace, SPACE),
-        // The number of the storage engine's own error: no space, or a table that may not grow.
+        // Error number of the storage engine: no space, or a table at its maximum size.
         1030 if message.split_whitespace().any(|word| ["28", "135", "136"].contains(&word)) => (Kind::NoSpace, SPACE),
         1020 | 1205 | 1213 | 1614 | 3572 => (Kind::Conflict, "try the transaction again"),
         1317 => (Kind::Cancelled, ""),
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_mean_what_the_manual_says() {
+    fn error_codes_have_documented_kinds() {
         let check = |code, message: &str, kind| {
             let error = MySqlError { state: "HY000".into(), message: message.into(), code };
             let failure = failure(&Error::MySqlError(error));

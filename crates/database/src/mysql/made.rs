@@ -1,6 +1,6 @@
-//! A server of MariaDB or MySQL made for a run: its data on the storage under test, its socket in a private directory.
+//! A MariaDB or MySQL server created for a run: data on the storage under test, socket in a private directory.
 //!
-//! Ends with this process, however that ends; removed when dropped.
+//! Ends with this process, even if it is killed; removed on drop.
 
 mod folder;
 mod programs;
@@ -24,25 +24,25 @@ use super::place::Place;
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
 use crate::made::{self, Flushes, Made, Make, kept_with};
-use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
+use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
-/// How long it may take to start, on slow storage too.
-const STARTING: Duration = Duration::from_secs(300);
-/// How long it may take to end before it is killed.
-const ENDING: Duration = Duration::from_secs(60);
-/// Connections beside the sessions: those that look on, and those that cancel.
+/// Timeout of the start, sufficient for slow storage.
+const START_TIMEOUT: Duration = Duration::from_secs(300);
+/// Timeout of the shutdown before the server is killed.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+/// Connections in addition to the sessions: observers and cancellation.
 const SPARE_CONNECTIONS: u32 = 32;
-/// What a server needs beside its cache: itself with its log buffers and its counters, and each of its sessions.
+/// Memory in addition to the cache: the server with its log buffers and counters, and each session.
 const OWN_MEMORY: u64 = 176 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
-/// The name of its only database.
+/// Name of its only database.
 const NAME: &str = "plimsoll";
-/// What a server has before anything is put into it, apart from its log.
-const EMPTY: u64 = 256 << 20;
-/// Lines of a log that are told of a failure.
-const LINES: usize = 4;
+/// Space of an empty server without its log.
+const EMPTY_SERVER_BYTES: u64 = 256 << 20;
+/// Maximum number of log lines in a failure.
+const MAX_LOG_LINES: usize = 4;
 
-/// A running server and its folders. Its fields are dropped in their order.
+/// A running server and its folders. Fields are dropped in declaration order.
 pub(super) struct Server {
     kept: Option<ServerProcess>,
     socket: Folder,
@@ -50,13 +50,13 @@ pub(super) struct Server {
     cgroup: Option<MemoryCgroup>,
 }
 
-/// Words of a log that tell why a server cannot go on, the most telling first.
-const COMPLAINTS: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got signal"];
+/// Log messages that explain an unusable server, most specific first.
+const FATAL_MESSAGES: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got signal"];
 
 impl made::Server for Server {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
-        let reason = kept_with(self.data.path(), &[kills, complaint(&self.log(), &COMPLAINTS)]);
+        let reason = kept_with(self.data.path(), &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
         if reason.is_some() {
             self.data.keep();
         }
@@ -81,12 +81,12 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(kept) = self.kept.take() {
-            kept.stop(Signal::TERM, ENDING);
+            kept.stop(Signal::TERM, STOP_TIMEOUT);
         }
     }
 }
 
-/// Makes a server.
+/// Creates a server.
 pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     let programs = Programs::find()?;
     let options = options(make)?;
@@ -99,11 +99,11 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     Ok(Made::with(about, Box::new(database), Box::new(server)))
 }
 
-/// Installs its own tables, and starts it.
+/// Installs the system tables, and starts the server.
 fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server, Failure> {
     let name = programs.name();
     let data = Folder::new(&make.folder, &format!("plimsoll-{name}"))?;
-    data.check_space(log_bytes(make) + EMPTY)?;
+    data.check_space(log_bytes(make) + EMPTY_SERVER_BYTES)?;
     let socket = Folder::new(&folder::short_place(), &format!("plimsoll-{name}"))?;
     let user = data.give_to(User::unless_root("mysql"))?;
     socket.give_to(user.clone())?;
@@ -113,14 +113,14 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
 
     let log = data.path().join("install.log");
     let mut install = programs.install(&user);
-    // What is installed has to be whole: a log that was not written back leaves files that no server starts with.
+    // The installation must be flushed: a server does not start from files whose log was not written back.
     let of_files = |option: &&String| option.starts_with("--innodb") && !option.contains("fast-shutdown");
-    // Every server clears the folder for temporary files when it starts: one that others use, too, would be cleared under them.
+    // A server deletes files in its temporary folder when it starts, so that the folder must not be shared.
     install.env("TMPDIR", data.path()).arg(&datadir).args(options.iter().filter(of_files));
-    quiet(&mut install, &log, data.path())?;
+    redirect_output(&mut install, &log, data.path())?;
     let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
     if !status.success() {
-        return Err(fallen(&format!("{name}'s tables could not be installed"), &complaints(&log)));
+        return Err(failed_start(&format!("{name}'s tables could not be installed"), &error_lines(&log)));
     }
 
     let cgroup = make.cgroup(name, OWN_MEMORY, SESSION_MEMORY)?;
@@ -135,34 +135,34 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     if rustix::process::geteuid().is_root() && user == User::Same {
         command.arg("--user=root");
     }
-    quiet(&mut command, &log, data.path())?;
+    redirect_output(&mut command, &log, data.path())?;
     let kept = ServerProcess::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
     Ok(Server { kept: Some(kept), socket, data, cgroup })
 }
 
-/// Waits until it lets somebody in.
+/// Waits until the server accepts connections.
 fn wait(server: &Server) -> Result<Conn, Failure> {
-    let until = Instant::now() + STARTING;
+    let until = Instant::now() + START_TIMEOUT;
     let place = server.place(None);
     loop {
         match place.open() {
             Ok(conn) => return Ok(conn),
             Err(failure) if Instant::now() > until => {
-                return Err(fallen("the server does not let anybody in", &failure.message));
+                return Err(failed_start("the server refuses all connections", &failure.message));
             }
             Err(_) if server.kept.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
-                let how = ending(None);
+                let how = describe_exit(None);
                 let why = made::Server::post_mortem(server);
-                let said = why.unwrap_or_else(|| complaints(&server.log()));
-                return Err(fallen(&format!("the server did not start: {how}"), &said));
+                let log_lines = why.unwrap_or_else(|| error_lines(&server.log()));
+                return Err(failed_start(&format!("the server did not start: {how}"), &log_lines));
             }
         }
     }
 }
 
-/// What it prints goes to a file; it starts where its user may be.
-fn quiet(command: &mut Command, log: &Path, folder: &Path) -> Result<(), Failure> {
+/// Redirects output to the log, and sets a working directory that the user can access.
+fn redirect_output(command: &mut Command, log: &Path, folder: &Path) -> Result<(), Failure> {
     let open = || File::options().create(true).append(true).open(log);
     let failed = |error| Failure::new(Kind::Statement, format!("{}: {error}", log.display()));
     let (out, err) = (open().map_err(failed)?, open().map_err(failed)?);
@@ -174,32 +174,33 @@ fn unstarted(name: &str, why: &str) -> Failure {
     Failure::new(Kind::Unsupported, format!("{name} cannot be started: {why}: install it, and setpriv of util-linux"))
 }
 
-fn fallen(what: &str, log: &str) -> Failure {
+fn failed_start(what: &str, log: &str) -> Failure {
     let full = log.contains("No space left") || log.contains("errno: 28") || log.contains("Error 28");
     let kind = if full { Kind::NoSpace } else { Kind::Statement };
     Failure::new(kind, format!("{what}: {log}: check folder, cache and settings"))
 }
 
-/// What a log calls errors, the first of them first: what follows from them is told at length. Its last lines if it has none.
-fn complaints(log: &Path) -> String {
+/// Error lines of a log, first error first, because consequences follow at length. The last lines if there are no
+/// errors.
+fn error_lines(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let errors: Vec<&str> =
-        text.lines().filter_map(|line| Some(line.split_once("[ERROR]")?.1.trim())).take(LINES).collect();
-    if errors.is_empty() { last_words(log, LINES) } else { errors.join("; ") }
+        text.lines().filter_map(|line| Some(line.split_once("[ERROR]")?.1.trim())).take(MAX_LOG_LINES).collect();
+    if errors.is_empty() { last_log_lines(log, MAX_LOG_LINES) } else { errors.join("; ") }
 }
 
-/// Bytes of the log: as large as the cache, so that what is dirty in it may stay so, within reason.
+/// Size of the redo log: as large as the cache, so that dirty pages may stay in it, within limits.
 fn log_bytes(make: &Make) -> u64 {
     make.cache.get().clamp(96 << 20, 4 << 30)
 }
 
-/// What it is started with. `loose` marks what only one of the two systems, or only some versions, know.
+/// Server options. The prefix `loose` marks options that only some systems or versions have.
 fn options(make: &Make) -> Result<Vec<String>, Failure> {
     let flushes: &[&str] = match make.flushes {
         Flushes::Honoured => &["--innodb-flush-method=O_DIRECT", "--innodb-flush-log-at-trx-commit=1"],
-        // Reads still pass the page cache by, so that only flushes make the difference. What commits leave in the log buffer is
-        // written when it is full or a checkpoint needs it, and by the clock as rarely as can be set.
+        // Reads still bypass the page cache, so that flushes are the only difference. The log buffer is written when it
+        // is full, when a checkpoint needs it, and at the longest interval that can be set.
         Flushes::Ignored => &[
             "--innodb-flush-method=O_DIRECT_NO_FSYNC",
             "--innodb-flush-log-at-trx-commit=0",
@@ -217,17 +218,17 @@ fn options(make: &Make) -> Result<Vec<String>, Failure> {
         "--innodb-adaptive-hash-index=0",
         "--innodb-buffer-pool-dump-at-shutdown=0",
         "--innodb-buffer-pool-load-at-startup=0",
-        // A page is read when it is asked for, and by itself.
+        // Pages are read only on demand, one by one.
         "--innodb-read-ahead-threshold=0",
         "--innodb-random-read-ahead=0",
         "--innodb-flush-neighbors=0",
-        // The defaults are those of one rotating disk.
+        // The defaults are for a single rotating disk.
         "--innodb-io-capacity=2000",
         "--innodb-io-capacity-max=20000",
-        // What is dirty is thrown away with the rest.
+        // Dirty pages are discarded with the data.
         "--innodb-fast-shutdown=2",
         "--innodb-monitor-enable=trx_rw_commits,trx_ro_commits,trx_nl_ro_commits",
-        // Times of calls for InnoDB's files, and nothing else.
+        // Only times of file calls of InnoDB are measured.
         "--performance-schema=1",
         "--performance-schema-instrument=%=off",
         "--performance-schema-instrument=wait/io/file/innodb/%=on",
@@ -251,7 +252,7 @@ fn options(make: &Make) -> Result<Vec<String>, Failure> {
     Ok(options)
 }
 
-/// A setting of the user's. Where the server is, and as whom it runs, is not theirs to set.
+/// A setting of the user. Paths and the user of the server cannot be overridden.
 fn setting(name: &str, value: &str) -> Result<String, Failure> {
     const OURS: [&str; 6] = ["datadir", "socket", "pid-file", "user", "tmpdir", "defaults-file"];
     let dashed = name.replace('_', "-");
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_come_last_and_keep_out_of_our_places() {
+    fn user_settings_come_last_and_cannot_change_paths() {
         let made = options(&wanted(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
         assert_eq!(made.last().unwrap(), "--innodb-io-capacity=7");
         assert!(made.contains(&"--innodb-log-file-size=1073741824".to_owned()));
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_said() {
+    fn missing_folder_is_reported() {
         let failure = Folder::new(Path::new("/nowhere/at/all"), "plimsoll-mariadb").err().unwrap();
         assert!(failure.kind == Kind::Missing && failure.message.contains("/nowhere/at/all"), "{failure}");
     }

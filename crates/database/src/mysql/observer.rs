@@ -1,6 +1,6 @@
-//! What a server counted, and what its sessions are doing.
+//! Counters of a server, and the activities of its sessions.
 //!
-//! Which counters a server has differs; what it does not count is absent.
+//! Counters differ between servers; missing counters are absent.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', '
     'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', 'Innodb_pages_read', 'Innodb_pages_written', \
     'Innodb_os_log_written', 'Innodb_os_log_fsyncs', 'Innodb_log_writes', 'Innodb_row_lock_time')";
 
-/// `InnoDB`'s own counts of transactions that ended by a commit: those that wrote, those that read and locked or were begun,
-/// and single reads. They are off unless `innodb_monitor_enable` names them.
+/// Committed transactions by `InnoDB`'s counters: read-write, read-only with locks or explicit start, and single reads.
+/// Disabled unless `innodb_monitor_enable` lists them.
 const COMMITS: &str = "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN \
     ('trx_rw_commits', 'trx_ro_commits', 'trx_nl_ro_commits') AND time_enabled IS NOT NULL AND time_disabled IS NULL";
 
-/// Picoseconds and numbers of what was done with data and log files.
+/// Times in picoseconds and counts of calls for data and log files.
 const FILES: &str = "SELECT event_name, sum_timer_read, sum_timer_misc FROM performance_schema.file_summary_by_event_name \
     WHERE event_name IN ('wait/io/file/innodb/innodb_data_file', 'wait/io/file/innodb/innodb_log_file')";
 
@@ -36,54 +36,54 @@ const TIMED: &str = "SELECT name, 1 FROM performance_schema.setup_instruments WH
 const DATA_FILE: &str = "wait/io/file/innodb/innodb_data_file";
 const LOG_FILE: &str = "wait/io/file/innodb/innodb_log_file";
 
-/// Transactions that wait for a lock now. The table of transactions would say which, but keeps its answer for as long as
-/// somebody asks more often than every 100 ms.
+/// Transactions that wait for a lock. The table of transactions lists them individually, but is cached while it is
+/// queried more often than every 100 ms.
 const WAITING: &str = "SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_row_lock_current_waits'";
 
-/// A connection that looks on.
+/// An observer connection.
 pub(super) struct MysqlObserver {
     conn: Conn,
     process: Option<u32>,
     processes: Option<Processes>,
-    has: Has,
+    capabilities: Capabilities,
 }
 
-/// What the server can be asked.
+/// Capabilities of the server.
 #[derive(Clone, Copy, Debug, Default)]
-struct Has {
+struct Capabilities {
     /// `InnoDB` counts every transaction.
     commits: bool,
-    /// Reads of data files are timed, all of them while somebody waits.
+    /// Reads of data files are timed, and all of them are synchronous.
     read_times: bool,
     /// Calls for log files are timed.
     log_times: bool,
-    /// What says how often the log was flushed, where nothing counts just that.
+    /// Substitute counter of log flushes if there is no exact counter.
     flushes: Option<&'static str>,
-    /// Where sessions are listed.
+    /// Source of the list of sessions.
     list: List,
 }
 
-/// Where sessions are listed.
+/// Source of the list of sessions.
 #[derive(Clone, Copy, Debug, Default)]
 enum List {
-    /// `performance_schema.threads`, which holds nobody up.
+    /// `performance_schema.threads`, which takes no locks.
     Threads,
-    /// The same, and what each thread waits for is noted beside it.
+    /// The same, joined with the current wait of each thread.
     ThreadsAndWaits,
-    /// `information_schema.processlist` of MariaDB, which knows threads.
+    /// `information_schema.processlist` of MariaDB, with thread numbers.
     WithThreads,
-    /// The same of MySQL.
+    /// `information_schema.processlist` of MySQL.
     #[default]
     Plain,
 }
 
 impl MysqlObserver {
     pub(super) fn new(mut conn: Conn, process: Option<u32>) -> Result<Self, Failure> {
-        let has = Has::of(&mut conn)?;
-        Ok(Self { conn, process, processes: process.and_then(Processes::of), has })
+        let capabilities = Capabilities::of(&mut conn)?;
+        Ok(Self { conn, process, processes: process.and_then(Processes::of), capabilities })
     }
 
-    /// How many transactions wait for locks; none where the user may not know.
+    /// Number of transactions that wait for locks; none without the privilege.
     fn waiting(&mut self) -> Result<usize, Failure> {
         let rows = allowed(rows(&mut self.conn, WAITING))?;
         let count = rows.first().and_then(|row| row.first()?.int()).unwrap_or_default();
@@ -95,25 +95,29 @@ impl Observer for MysqlObserver {
     fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
         let status = pairs(rows(&mut self.conn, STATUS)?);
         let status = |name: &str| status.get(name).copied();
-        let commits = pairs(if self.has.commits { rows(&mut self.conn, COMMITS)? } else { Vec::new() });
-        let files = if self.has.read_times || self.has.log_times { rows(&mut self.conn, FILES)? } else { Vec::new() };
+        let commits = pairs(if self.capabilities.commits { rows(&mut self.conn, COMMITS)? } else { Vec::new() });
+        let files = if self.capabilities.read_times || self.capabilities.log_times {
+            rows(&mut self.conn, FILES)?
+        } else {
+            Vec::new()
+        };
         let time = |file: &str, column: usize| {
             let row = files.iter().find(|row| row.first().and_then(Value::text) == Some(file))?;
             Some(Span::from_nanos(whole(row.get(column)?)? / 1000))
         };
         let requests = status("Innodb_buffer_pool_read_requests").zip(status("Innodb_buffer_pool_reads"));
-        let flushes = status("Innodb_os_log_fsyncs").or_else(|| status(self.has.flushes?));
+        let flushes = status("Innodb_os_log_fsyncs").or_else(|| status(self.capabilities.flushes?));
         let explicit = status("Com_commit").map(|commits| commits + status("Com_xa_commit").unwrap_or_default());
         let usage = self.processes.as_mut().and_then(Processes::usage);
         Ok(DatabaseCounters {
             hits: requests.map(|(requests, reads)| requests.saturating_sub(reads)),
             reads: status("Innodb_pages_read"),
-            read_time: time(DATA_FILE, 1).filter(|_| self.has.read_times),
+            read_time: time(DATA_FILE, 1).filter(|_| self.capabilities.read_times),
             writes: status("Innodb_pages_written"),
             log_bytes: status("Innodb_os_log_written"),
             log_flushes: flushes,
-            log_flush_time: time(LOG_FILE, 2).filter(|_| self.has.log_times),
-            commits: if self.has.commits { Some(commits.values().sum()) } else { explicit },
+            log_flush_time: time(LOG_FILE, 2).filter(|_| self.capabilities.log_times),
+            commits: if self.capabilities.commits { Some(commits.values().sum()) } else { explicit },
             lock_time: status("Innodb_row_lock_time").map(Span::from_millis),
             fetched_bytes: usage.and_then(|usage| usage.read_bytes),
             cpu: usage.map(|usage| usage.cpu),
@@ -125,12 +129,12 @@ impl Observer for MysqlObserver {
             return Ok(Vec::new());
         }
         let process = self.process;
-        let mut seen: Vec<SessionActivity> = rows(&mut self.conn, &self.has.question(sessions))?
+        let mut seen: Vec<SessionActivity> = rows(&mut self.conn, &self.capabilities.question(sessions))?
             .into_iter()
             .map(|row| {
                 let text = |column: usize| row.get(column).and_then(Value::text).unwrap_or_default();
                 let thread = row.get(1).and_then(Value::int).and_then(|thread| u32::try_from(thread).ok());
-                let now = process.zip(thread).and_then(|(process, thread)| threads::look(process, thread));
+                let now = process.zip(thread).and_then(|(process, thread)| threads::sample(process, thread));
                 SessionActivity::new(text(2), text(3), text(4), now)
             })
             .collect();
@@ -154,7 +158,7 @@ impl Observer for MysqlObserver {
     }
 }
 
-impl Has {
+impl Capabilities {
     fn of(conn: &mut Conn) -> Result<Self, Failure> {
         let found = rows(
             conn,
@@ -165,23 +169,23 @@ impl Has {
             let row = found.iter().find(|row| row.first().and_then(Value::text) == Some(name));
             row.and_then(|row| row.get(1)?.text()).is_some_and(wanted)
         };
-        let mut has = Self {
+        let mut capabilities = Self {
             commits: allowed(rows(conn, COMMITS))?.len() == 3,
-            // Every write of the log is followed by a flush then.
+            // Every log write is followed by a flush then.
             flushes: is("innodb_flush_log_at_trx_commit", &|value| value == "1").then_some("Innodb_log_writes"),
             list: if is("version", &|value| value.contains("MariaDB")) { List::WithThreads } else { List::Plain },
             ..Self::default()
         };
         if !is("performance_schema", &|value| value == "ON") {
-            return Ok(has);
+            return Ok(capabilities);
         }
         let instruments = allowed(rows(conn, TIMED))?;
         let times = |file: &str| instruments.iter().any(|row| row.first().and_then(Value::text) == Some(file));
-        // A page that is read ahead is timed until its read is handed over, which is no time of a read.
+        // Read-ahead is timed only until its submission, which is not the time of a read.
         let one_by_one = is("innodb_read_ahead_threshold", &|value| value == "0")
             && is("innodb_random_read_ahead", &|value| value == "OFF");
-        has.read_times = one_by_one && times(DATA_FILE);
-        has.log_times = times(LOG_FILE);
+        capabilities.read_times = one_by_one && times(DATA_FILE);
+        capabilities.log_times = times(LOG_FILE);
         let mut answers = |sql: &str| allowed(rows(conn, sql)).map(|rows| !rows.is_empty());
         if answers(
             "SELECT 1 FROM information_schema.columns WHERE table_schema = 'performance_schema' AND \
@@ -190,12 +194,12 @@ impl Has {
             let noted = answers(
                 "SELECT 1 FROM performance_schema.setup_consumers WHERE name = 'events_waits_current' AND enabled = 'YES'",
             )?;
-            has.list = if noted { List::ThreadsAndWaits } else { List::Threads };
+            capabilities.list = if noted { List::ThreadsAndWaits } else { List::Threads };
         }
-        Ok(has)
+        Ok(capabilities)
     }
 
-    /// Asks for number, thread, command, state and the running call for a file of each session.
+    /// Query for number, thread, command, state and current file call of each session.
     fn question(self, sessions: &[u64]) -> String {
         let numbers: Vec<String> = sessions.iter().map(u64::to_string).collect();
         let numbers = numbers.join(",");
@@ -223,7 +227,7 @@ impl Has {
     }
 }
 
-/// What a user may not know is not there.
+/// Views without privilege are empty.
 fn allowed(found: Result<Vec<Row>, Failure>) -> Result<Vec<Row>, Failure> {
     match found {
         Err(failure) if matches!(failure.kind, Kind::Refused | Kind::Missing) => Ok(Vec::new()),
@@ -235,7 +239,7 @@ fn pairs(rows: Vec<Row>) -> BTreeMap<String, u64> {
     rows.into_iter().filter_map(|row| Some((row.first()?.text()?.to_owned(), whole(row.get(1)?)?))).collect()
 }
 
-/// A count; sums of picoseconds may be larger than an `i64`.
+/// A count; sums of picoseconds may exceed `i64`.
 fn whole(value: &Value) -> Option<u64> {
     match value {
         Value::Text(text) => text.parse().ok(),

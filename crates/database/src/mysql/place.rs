@@ -1,7 +1,7 @@
-//! Where a server is, and who comes: from an address to a connection.
+//! Connection parameters from an address.
 //!
-//! Without a password in the address that of `MYSQL_PWD` is taken, without a user the one who runs this program; `localhost`
-//! without a port means the server's Unix socket, as for its own clients.
+//! The default password is `MYSQL_PWD`, the default user the user of this process. `localhost` without a port means the
+//! server's Unix socket, as in the native clients.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use super::failures::{connecting, failed};
 use crate::address::Address;
 use crate::failure::{Failure, Kind};
 
-/// How long a server may take to answer a connection over the network.
+/// Timeout of a network connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where packages put the socket of the host's own server.
+/// Socket paths of distribution packages.
 const SOCKETS: [&str; 4] =
     ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
-/// A server, a user and a database.
+/// Server, user and database.
 pub(super) struct Place {
     opts: Opts,
     shown: String,
 }
 
 impl Place {
-    /// What an address means.
+    /// Parses an address.
     pub(super) fn of(address: &Address) -> Result<Self, Failure> {
         let shown = address.to_string();
         let (url, by_socket) = normal(&address.url);
@@ -45,7 +45,7 @@ impl Place {
         Ok(Self { opts: session_options(builder), shown })
     }
 
-    /// The database `name` of a server at a socket that lets root in without a password.
+    /// Database `name` of a server whose socket accepts root without a password.
     pub(super) fn at_socket(socket: &Path, name: Option<&str>) -> Self {
         let shown = format!("the server at {}", socket.display());
         let socket = socket.to_string_lossy().into_owned();
@@ -53,19 +53,19 @@ impl Place {
         Self { opts: session_options(builder), shown }
     }
 
-    /// A new connection.
+    /// Opens a connection.
     pub(super) fn open(&self) -> Result<Conn, Failure> {
         Conn::new(self.opts.clone()).map_err(|error| connecting(&error, &self.shown))
     }
 
-    /// The name of the database.
+    /// Name of the database.
     pub(super) fn database(&self) -> Result<&str, Failure> {
         self.opts.get_db_name().ok_or_else(|| {
             failed(Kind::Missing, &self.shown, "the address names no database", "write its name after the host")
         })
     }
 
-    /// False when the server is on another host.
+    /// False if the server is on another host.
     pub(super) fn may_be_here(&self) -> bool {
         self.opts.get_socket().is_some() || self.opts.addr_is_loopback()
     }
@@ -75,14 +75,14 @@ fn session_options(builder: OptsBuilder) -> Opts {
     builder
         .prefer_socket(false)
         .tcp_connect_timeout(Some(CONNECT_TIMEOUT))
-        // Statements are kept by the sessions: a cache of the driver's own would forget some.
+        // Sessions keep their statements: the driver's cache would evict some.
         .stmt_cache_size(0)
-        // Rows that an UPDATE met count as changed, as in every other system, also when they had the new value before.
+        // UPDATE counts matched rows, as in every other system, even if the value is unchanged.
         .additional_capabilities(CapabilityFlags::CLIENT_FOUND_ROWS)
         .into()
 }
 
-/// The address as the driver reads it; true when it means the usual socket of this host.
+/// The address in the driver's syntax; true if it means the default socket of this host.
 fn normal(url: &str) -> (String, bool) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_understood() {
+    fn mysql_addresses_are_parsed() {
         let opts = place("mariadb://me:se%40cret@db.example:3307/shop").unwrap().opts;
         assert_eq!((opts.get_user(), opts.get_pass(), opts.get_db_name()), (Some("me"), Some("se@cret"), Some("shop")));
         assert_eq!(
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_its_password() {
+    fn invalid_mysql_address_is_refused_without_password() {
         for url in
             ["mysql://me:secret@h:port/x", "mysql://me:secret@h/x?sokcet=/s", "mysql://me:secret@h/x?pool_min=secret"]
         {

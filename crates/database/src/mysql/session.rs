@@ -1,4 +1,4 @@
-//! A connection: statements, their rows and their digests, and what cancels them.
+//! A session: statements, rows, digests, and cancellation.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use mysql::{Conn, Error, QueryResult, Statement};
 
 use super::failures::failure;
 use super::place::Place;
-use super::values::{Holds, digested, parameters};
+use super::values::{ValueKind, digested, parameters};
 use crate::digest::RowDigest;
 use crate::failure::{Failure, Kind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
-/// A connection and the statements that were prepared on it.
+/// A connection and its prepared statements.
 pub(super) struct MysqlSession {
     conn: Conn,
     place: Arc<Place>,
@@ -35,7 +35,7 @@ impl MysqlSession {
             Failure::new(Kind::Statement, "the statement was not prepared by this session: prepare it first")
         })?;
         let result = self.conn.exec_iter(statement, parameters(values)).map_err(|error| failure(&error))?;
-        taken(result, rows).map_err(|error| failure(&error))
+        drain(result, rows).map_err(|error| failure(&error))
     }
 }
 
@@ -45,7 +45,7 @@ impl Session for MysqlSession {
     }
 
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
-        asked(&mut self.conn, sql, None)
+        run_text(&mut self.conn, sql, None)
     }
 
     fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
@@ -76,7 +76,7 @@ impl Session for MysqlSession {
     }
 }
 
-/// Ends a connection's statement, over another connection.
+/// Cancels the statement of a connection, over another connection.
 struct Kill {
     place: Arc<Place>,
     connection: u32,
@@ -84,7 +84,7 @@ struct Kill {
 
 impl Cancel for Kill {
     fn cancel(&self) {
-        // A session that has ended needs no end.
+        // The session may have ended.
         if let Ok(mut conn) = self.place.open() {
             let _ = conn.query_drop(format!("KILL QUERY {}", self.connection));
         }
@@ -92,27 +92,27 @@ impl Cancel for Kill {
 }
 
 /// Runs statements without parameters.
-fn asked(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<Answer, Failure> {
-    let answer = conn.query_iter(sql).and_then(|result| taken(result, rows));
+fn run_text(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<Answer, Failure> {
+    let answer = conn.query_iter(sql).and_then(|result| drain(result, rows));
     answer.map_err(|error| failure(&error))
 }
 
-/// Runs statements without parameters, and gives the rows of the last that had any.
+/// Runs statements without parameters, and returns the rows of the last result set.
 pub(super) fn rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    asked(conn, sql, Some(&mut rows))?;
+    run_text(conn, sql, Some(&mut rows))?;
     Ok(rows)
 }
 
-/// Takes all results of a statement; of the last that has rows, the rows.
-fn taken<P: Protocol>(
+/// Consumes all results of a statement, and keeps the rows of the last result set.
+fn drain<P: Protocol>(
     mut result: QueryResult<'_, '_, '_, P>,
     mut rows: Option<&mut Vec<Row>>,
 ) -> Result<Answer, Error> {
     let mut answer = Answer::default();
     while let Some(set) = result.iter() {
         answer.changed += set.affected_rows();
-        let columns: Vec<Holds> = set.columns().as_ref().iter().map(Holds::of).collect();
+        let columns: Vec<ValueKind> = set.columns().as_ref().iter().map(ValueKind::of).collect();
         let mut first = true;
         for row in set {
             let values = columns.iter().zip(row?.unwrap()).map(|(holds, value)| holds.value(value));

@@ -1,19 +1,20 @@
-//! What `plimsoll collect mysql` asks a server for, and the shape of what it writes.
+//! Queries of `plimsoll collect mysql`, and the shape of its output.
 
 use serde_json::{Map, Value, json};
 
-/// Asks for what stands once at the head of a file: one line for [`head`].
+/// Query for the head of a file: a line for [`head`].
 pub const HEAD: &str =
     "SELECT CONCAT_WS('|', @@version, @@hostname, @@port, @@innodb_page_size, @@innodb_buffer_pool_size);";
 
-/// Ask for a snapshot: lines for [`sample`]. The moment, then the variables of InnoDB's I/O and the server's age.
+/// Queries of a snapshot, whose lines are for [`sample`]: the time, and then the I/O variables of InnoDB and the
+/// uptime.
 pub const SAMPLE: [&str; 2] = [
     "SELECT CONCAT('at|', DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%fZ'));",
     "SHOW GLOBAL STATUS WHERE Variable_name REGEXP \
      '^(Uptime|Innodb_page_size|Innodb_(data|log|os_log|dblwr)_.*|Innodb_pages_.*|Innodb_buffer_pool_reads?.*)$';",
 ];
 
-/// The head of a file; none when the line is no answer to [`HEAD`].
+/// Head of a file; `None` if the line is not an answer to [`HEAD`].
 pub fn head(line: &str) -> Option<Map<String, Value>> {
     let [version, host, port, page, cache] = line.split('|').collect::<Vec<_>>()[..] else { return None };
     let number = |text: &str| json!(text.parse::<u64>().ok());
@@ -26,7 +27,7 @@ pub fn head(line: &str) -> Option<Map<String, Value>> {
     Some(fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// A snapshot of the lines that [`SAMPLE`] gave. `now` is its moment when the server did not say one.
+/// Snapshot from the lines of [`SAMPLE`]. `now` is the default of its time.
 pub fn sample<'a>(lines: impl IntoIterator<Item = &'a str>, now: impl FnOnce() -> Value) -> Map<String, Value> {
     let mut status = Map::new();
     let mut at = None;
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_become_what_is_written() {
+    fn answers_are_converted_to_json() {
         let head = head("10.11.6-MariaDB|db1|3306|16384|134217728").unwrap();
         assert_eq!((&head["server"], &head["block_bytes"]), (&json!("db1:3306"), &json!(16384)));
         assert!(super::head("10.11.6-MariaDB").is_none());

@@ -1,25 +1,25 @@
-//! What a thread of a server on this host is doing at this moment: the system call that it is in, from `/proc`.
+//! Present system call of a server's thread on this host, from `/proc`.
 //!
-//! One look costs some microseconds of this program and nothing of the server.
+//! A sample costs this program some microseconds and the server nothing.
 
 use std::fs;
 
 use libc::c_long;
 
-/// What a thread is in.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thread {
-    /// On a processor, or waiting for one.
+    /// On a processor, or runnable.
     Runs,
-    /// It reads from a file.
+    /// Reads a file.
     Reads,
-    /// It writes to a file.
+    /// Writes a file.
     Writes,
-    /// It flushes a file.
+    /// Flushes a file.
     Flushes,
-    /// It waits for its client.
+    /// Waits for its client.
     Listens,
-    /// It waits for another thread, or for a moment.
+    /// Waits for another thread, or sleeps.
     Waits,
 }
 
@@ -28,18 +28,18 @@ const WRITES: [c_long; 4] = [libc::SYS_pwrite64, libc::SYS_pwritev, libc::SYS_pw
 const FLUSHES: [c_long; 3] = [libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_sync_file_range];
 const LISTENS: [c_long; 4] = [libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_ppoll, libc::SYS_sendto];
 const WAITS: [c_long; 3] = [libc::SYS_futex, libc::SYS_clock_nanosleep, libc::SYS_nanosleep];
-/// Older than `ppoll`; not every processor's Linux has it.
+/// Older than `ppoll`; missing on some architectures.
 #[cfg(target_arch = "x86_64")]
 const POLL: c_long = libc::SYS_poll;
 #[cfg(not(target_arch = "x86_64"))]
 const POLL: c_long = libc::SYS_ppoll;
 
-/// Looks at a thread of a process. None when there is no such thread, or when this program may not look.
-pub(super) fn look(process: u32, thread: u32) -> Option<Thread> {
+/// Samples a thread of a process. `None` if it does not exist, or without permission.
+pub(super) fn sample(process: u32, thread: u32) -> Option<Thread> {
     meaning(&fs::read_to_string(format!("/proc/{process}/task/{thread}/syscall")).ok()?)
 }
 
-/// The first word is the call's number, or says that there is none.
+/// The first word is the number of the system call, or `running`.
 fn meaning(text: &str) -> Option<Thread> {
     let first = text.split_whitespace().next()?;
     if first == "running" {
@@ -55,7 +55,7 @@ fn meaning(text: &str) -> Option<Thread> {
         (&WAITS, Thread::Waits),
     ];
     let found = meanings.iter().find(|(calls, _)| calls.contains(&call));
-    // Blocked outside of any call (-1: in a fault of memory), or in a call that no wait is known of.
+    // Blocked outside of system calls (-1: page fault), or in a call without a known wait.
     Some(found.map_or(Thread::Runs, |(_, thread)| *thread))
 }
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_apart() {
+    fn system_calls_are_classified() {
         let line = |call: c_long| format!("{call} 0x3 0x0 0x7ffe4ee33f88 0x7fa6021a12ad\n");
         assert_eq!(meaning("running\n"), Some(Thread::Runs));
         assert_eq!(meaning("-1 0x7ffe4ee33f88 0x7fa6021a12ad\n"), Some(Thread::Runs));
@@ -76,23 +76,23 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_is_seen_waiting() {
-        let (sender, receiver) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
+    fn waiting_thread_is_detected() {
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let waiting = std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
-            receiver.recv().unwrap_err();
+            sender.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            stopped.recv().unwrap_err();
         });
-        let thread = told.recv().unwrap();
+        let thread = receiver.recv().unwrap();
         if fs::read_to_string("/proc/self/syscall").is_err() {
             eprintln!("skipped: this kernel does not show system calls");
         } else {
-            while look(std::process::id(), thread) != Some(Thread::Waits) {
+            while sample(std::process::id(), thread) != Some(Thread::Waits) {
                 std::thread::yield_now();
             }
         }
-        drop(sender);
+        drop(stop);
         waiting.join().unwrap();
-        assert_eq!(look(std::process::id(), u32::MAX >> 1), None);
+        assert_eq!(sample(std::process::id(), u32::MAX >> 1), None);
     }
 }

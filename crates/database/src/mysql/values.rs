@@ -1,7 +1,7 @@
-//! Values as the protocol has them, and as this crate has them.
+//! Conversion of values between the protocol and this crate.
 //!
-//! The text protocol sends all values as text, the binary one most as numbers: by the type of their column both become the
-//! same value. Decimals and dates are text.
+//! The text protocol sends all values as text, the binary protocol most as numbers. The type of the column makes both
+//! equal. Decimals and dates are text.
 
 use mysql::consts::ColumnType;
 use mysql::{Column, Params};
@@ -9,25 +9,25 @@ use mysql::{Column, Params};
 use crate::digest::RowDigest;
 use crate::value::Value;
 
-/// The character set of bytes that are no text.
+/// Character set number of binary strings.
 const BINARY: u16 = 63;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum ValueKind {
     Integer,
     Float,
     Bits,
     Text,
     Bytes,
     Date,
-    /// With so many digits after the second.
+    /// Date and time, with this many fractional digits.
     Moment(usize),
-    /// With so many digits after the second.
+    /// Time, with this many fractional digits.
     Time(usize),
 }
 
-impl Holds {
+impl ValueKind {
     pub(super) fn of(column: &Column) -> Self {
         use ColumnType as Type;
         let digits = usize::from(column.decimals());
@@ -52,13 +52,13 @@ impl Holds {
         }
     }
 
-    /// The value of a column.
+    /// Converts a value of the column.
     pub(super) fn value(self, value: mysql::Value) -> Value {
         match value {
             mysql::Value::NULL => Value::Null,
             mysql::Value::Int(value) => Value::Int(value),
             mysql::Value::UInt(value) => unsigned(value),
-            // By way of its text: 0.1 of 32 bits is 0.1 then, as it is in the text protocol.
+            // Through text: a 32-bit 0.1 becomes 0.1, as in the text protocol.
             mysql::Value::Float(value) => Value::Float(value.to_string().parse().unwrap_or(f64::from(value))),
             mysql::Value::Double(value) => Value::Float(value),
             mysql::Value::Date(year, month, day, hour, minute, second, micros) => {
@@ -100,12 +100,12 @@ impl Holds {
     }
 }
 
-/// What is too large for an integer stays exact as text.
+/// Values beyond `i64` stay exact as text.
 fn unsigned(value: u64) -> Value {
     i64::try_from(value).map_or_else(|_| Value::Text(value.to_string()), Value::Int)
 }
 
-/// The digits after the second; what a value has without its column saying so is kept too.
+/// Fractional digits of a second. Digits beyond the column's declaration are kept.
 fn fraction(micros: u32, digits: usize) -> String {
     let digits = match digits {
         1..=6 => digits,
@@ -145,22 +145,22 @@ mod tests {
     #[test]
     fn both_protocols_give_the_same_values() {
         let bytes = |text: &str| mysql::Value::Bytes(text.into());
-        let check = |holds: Holds, text: &str, binary: mysql::Value, value: Value| {
+        let check = |holds: ValueKind, text: &str, binary: mysql::Value, value: Value| {
             assert_eq!(holds.value(bytes(text)), value);
             assert_eq!(holds.value(binary), value);
         };
-        check(Holds::Integer, "-7", mysql::Value::Int(-7), Value::Int(-7));
-        check(Holds::Integer, "18446744073709551615", mysql::Value::UInt(u64::MAX), "18446744073709551615".into());
-        check(Holds::Float, "0.1", mysql::Value::Float(0.1), Value::Float(0.1));
-        check(Holds::Float, "1e300", mysql::Value::Double(1e300), Value::Float(1e300));
-        check(Holds::Date, "2024-02-29", mysql::Value::Date(2024, 2, 29, 0, 0, 0, 0), "2024-02-29".into());
+        check(ValueKind::Integer, "-7", mysql::Value::Int(-7), Value::Int(-7));
+        check(ValueKind::Integer, "18446744073709551615", mysql::Value::UInt(u64::MAX), "18446744073709551615".into());
+        check(ValueKind::Float, "0.1", mysql::Value::Float(0.1), Value::Float(0.1));
+        check(ValueKind::Float, "1e300", mysql::Value::Double(1e300), Value::Float(1e300));
+        check(ValueKind::Date, "2024-02-29", mysql::Value::Date(2024, 2, 29, 0, 0, 0, 0), "2024-02-29".into());
         let midnight = mysql::Value::Date(2024, 2, 29, 0, 0, 0, 0);
-        check(Holds::Moment(0), "2024-02-29 00:00:00", midnight, "2024-02-29 00:00:00".into());
+        check(ValueKind::Moment(0), "2024-02-29 00:00:00", midnight, "2024-02-29 00:00:00".into());
         let late = mysql::Value::Date(2024, 2, 29, 23, 59, 58, 120_000);
-        check(Holds::Moment(2), "2024-02-29 23:59:58.12", late, "2024-02-29 23:59:58.12".into());
-        check(Holds::Time(0), "-49:00:01", mysql::Value::Time(true, 2, 1, 0, 1, 0), "-49:00:01".into());
-        assert_eq!(Holds::Bits.value(mysql::Value::Bytes(vec![1, 2])), Value::Int(258));
-        assert_eq!(Holds::Bytes.value(bytes("a")), Value::Bytes(b"a".to_vec()));
-        assert_eq!(Holds::Text.value(mysql::Value::Bytes(vec![0xff])), Value::Bytes(vec![0xff]));
+        check(ValueKind::Moment(2), "2024-02-29 23:59:58.12", late, "2024-02-29 23:59:58.12".into());
+        check(ValueKind::Time(0), "-49:00:01", mysql::Value::Time(true, 2, 1, 0, 1, 0), "-49:00:01".into());
+        assert_eq!(ValueKind::Bits.value(mysql::Value::Bytes(vec![1, 2])), Value::Int(258));
+        assert_eq!(ValueKind::Bytes.value(bytes("a")), Value::Bytes(b"a".to_vec()));
+        assert_eq!(ValueKind::Text.value(mysql::Value::Bytes(vec![0xff])), Value::Bytes(vec![0xff]));
     }
 }

@@ -1,16 +1,16 @@
-//! What Oracle's error numbers mean.
+//! Kinds of Oracle's error numbers.
 
 use crate::failure::Kind;
 
-/// What `ORA-` with this number means.
+/// Kind of `ORA-` with this number.
 pub(super) const fn kind(code: usize) -> Kind {
     match code {
-        // Deadlock, a snapshot that is too old to write, waited too long, a resource that is busy.
+        // Deadlock, serialization failure, snapshot too old, lock timeout, busy resource.
         60 | 8177 | 8176 | 30006 | 54 | 4021 | 1555 => Kind::Conflict,
         1013 => Kind::Cancelled,
-        // User and password, rights, locked and expired accounts, no right to log on.
+        // Credentials, privileges, locked and expired accounts, no permission to log on.
         1017 | 1031 | 1005 | 1045 | 28000 | 28001 | 28002 | 28040 => Kind::Refused,
-        // Listener and names; starting up or going down.
+        // Listener and names; startup or shutdown in progress.
         12154 | 12505 | 12514 | 12516 | 12518 | 12519 | 12520 | 12521 | 12528 | 12535 | 12541 | 12543 | 12545
         | 12170 | 1033 | 1034 | 1089 | 1090 => Kind::Unreachable,
         // Tables, views, sequences, indexes, procedures, users, tablespaces.
@@ -39,7 +39,7 @@ pub(super) const fn kind(code: usize) -> Kind {
     }
 }
 
-/// The number in a text that has one, such as `ORA-00942: table or view does not exist`.
+/// Number in a text such as `ORA-00942: table or view does not exist`.
 pub(super) fn code(text: &str) -> Option<usize> {
     let (_, rest) = text.split_once("ORA-")?;
     let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_and_told_apart() {
+    fn error_numbers_are_parsed_and_classified() {
         let check = |text: &str, expected: Kind| assert_eq!(kind(code(text).expect(text)), expected, "{text}");
         check("ORA-00060: deadlock detected while waiting for resource", Kind::Conflict);
         check("ORA-08177: can't serialize access for this transaction", Kind::Conflict);

@@ -18,16 +18,16 @@ use crate::system::System;
 use crate::target::{Database, Observer, Session};
 use crate::value::Row;
 
-/// The oldest version that is measured here.
+/// Oldest supported version.
 const OLDEST: usize = 12;
-/// Statements whose cursors a session keeps open.
+/// Size of the cursor cache of a session.
 const CURSORS: usize = 200;
-/// For how long a server may take to answer the first message.
+/// Timeout of the first reply.
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
-/// Bytes of a block where the server does not say.
+/// Default block size in bytes.
 const BLOCK: u64 = 8192;
 
-/// Settings that matter for storage.
+/// Storage settings.
 const SETTINGS: [&str; 9] = [
     "commit_logging",
     "commit_wait",
@@ -49,16 +49,16 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// Connects once, to see what it is.
+    /// Connects once to query version and settings.
     pub(super) fn connect(address: &Address) -> Result<Self, Failure> {
         let place = Place::of(address)?;
         let failed = |error: &oracledb::Error| {
             let kind = match session::kind(error) {
-                // It never was connected.
+                // The first connection cannot be lost.
                 Kind::Lost | Kind::Statement => Kind::Unreachable,
                 other => other,
             };
-            Failure::new(kind, format!("{address}: Oracle says: {}", error.to_string().replace('\n', " ")))
+            Failure::new(kind, format!("{address}: Oracle: {}", error.to_string().replace('\n', " ")))
         };
         let config = Config::default()
             .set_credentials(&place.user, &place.password)
@@ -80,9 +80,9 @@ impl Oracle {
         OracleSession::connect(&self.config).map_err(|error| session::failure(&error, "a new session"))
     }
 
-    /// Objects of the user's own, as `(kind, name)`.
+    /// Objects owned by the user, as `(kind, name)`.
     fn objects(&self) -> Result<Vec<(String, String)>, Failure> {
-        // Indexes, triggers and bodies go with what they belong to; what was dropped into the recycle bin is gone.
+        // Indexes, triggers and bodies belong to other objects. Dropped objects in the recycle bin are not listed.
         let rows = self.open()?.rows(
             "SELECT object_type, object_name FROM user_objects WHERE object_type IN ('MATERIALIZED VIEW', 'VIEW', 'TABLE', \
              'SEQUENCE', 'PROCEDURE', 'FUNCTION', 'PACKAGE', 'SYNONYM', 'TYPE') AND generated = 'N' \
@@ -134,7 +134,7 @@ impl Database for Oracle {
                 _ => "",
             };
             match session.run(&format!("DROP {kind} \"{name}\"{rest}")) {
-                // The table of a materialized view goes with it.
+                // The table of a materialized view is dropped with it.
                 Err(failure) if failure.kind == Kind::Missing => {}
                 outcome => drop(outcome?),
             }
@@ -142,7 +142,7 @@ impl Database for Oracle {
         Ok(())
     }
 
-    /// Needs the right `ALTER SYSTEM`. Without it nothing is written, for most users of a schema do not have it.
+    /// Requires the privilege `ALTER SYSTEM`. No effect without it, because most users of a schema lack it.
     fn checkpoint(&self) -> Result<(), Failure> {
         match self.open()?.run("ALTER SYSTEM CHECKPOINT") {
             Err(failure) if failure.kind == Kind::Refused => Ok(()),
@@ -151,12 +151,12 @@ impl Database for Oracle {
     }
 }
 
-/// An object of the user's own, such as `table ORDERS`.
+/// Kind and name of an object, such as `table ORDERS`.
 fn listed((kind, name): &(String, String)) -> String {
     format!("{} {name}", kind.to_lowercase())
 }
 
-/// What the server says of itself, as far as this user may see it.
+/// Version and settings of the server, as far as visible to this user.
 fn about(session: &mut OracleSession, version: String, place: &Place) -> Result<DatabaseAbout, Failure> {
     let names = SETTINGS.map(|name| format!("'{name}'")).join(", ");
     let settings = format!("SELECT name, value FROM v$parameter WHERE name IN ({names}) ORDER BY name");
@@ -171,7 +171,7 @@ fn about(session: &mut OracleSession, version: String, place: &Place) -> Result<
         version,
         block: Bytes::new(block.unwrap_or(BLOCK)),
         cache: cache.map(Bytes::new),
-        // Oracle's own volume manager, whose files begin with +, has no page cache above it.
+        // Files of ASM, whose names begin with +, bypass the page cache.
         direct: setting("filesystemio_options").map(|value| {
             file.starts_with('+') || ["SETALL", "DIRECTIO"].contains(&value.to_ascii_uppercase().as_str())
         }),
@@ -183,7 +183,7 @@ fn about(session: &mut OracleSession, version: String, place: &Place) -> Result<
     })
 }
 
-/// The rows of a view that not every user may read: none where this one may not.
+/// Rows of a view; empty without the privilege.
 pub(super) fn visible(session: &mut OracleSession, sql: &str) -> Result<Vec<Row>, Failure> {
     match session.rows(sql) {
         Err(failure) if [Kind::Missing, Kind::Refused].contains(&failure.kind) => Ok(Vec::new()),
@@ -197,11 +197,11 @@ fn number(rows: Vec<Row>) -> Option<u64> {
 
 fn pair(row: &Row) -> Option<(String, String)> {
     let [first, second] = row.as_slice() else { return None };
-    // An unset parameter is no value, which Oracle cannot tell from empty text.
+    // An unset parameter is NULL, which Oracle does not distinguish from empty text.
     Some((first.text()?.into(), second.text().unwrap_or_default().into()))
 }
 
-/// The directory of a data file, when the server is on this machine.
+/// Directory of a data file, if the server runs on this machine.
 fn folder(file: &str, place: &Place) -> Option<String> {
     let path = Path::new(file);
     (place.is_here() && path.is_absolute() && path.exists()).then(|| Some(path.parent()?.display().to_string()))?

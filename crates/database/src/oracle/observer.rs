@@ -1,7 +1,7 @@
-//! Looks on at an Oracle server: its statistics, its waits, and what sessions do.
+//! Observer of an Oracle server: statistics, waits, and activities of sessions.
 //!
-//! Reads `V$SYSSTAT`, `V$SYSTEM_EVENT` and `V$SESSION`; a user who may not read one has no figures of it. Not run against a
-//! server: see the head of `oracle.rs`.
+//! Reads `V$SYSSTAT`, `V$SYSTEM_EVENT` and `V$SESSION`; figures of views without privilege are absent. Not run against
+//! a server: see `oracle.rs`.
 
 use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;
@@ -22,7 +22,7 @@ const EVENTS: &str = "SELECT CASE WHEN event LIKE 'enq: T%' THEN 'enq' WHEN even
     'direct path read', 'direct path read temp') \
     GROUP BY CASE WHEN event LIKE 'enq: T%' THEN 'enq' WHEN event LIKE 'log%' THEN event ELSE 'read' END";
 
-/// The observer.
+/// An observer session.
 pub(super) struct OracleObserver {
     session: OracleSession,
 }
@@ -54,7 +54,7 @@ fn activity(row: &Row) -> Spent {
     let text = |column: usize| row.get(column).and_then(|value| value.text()).unwrap_or_default();
     match (text(0), text(1)) {
         ("ACTIVE", "WAITING") => waits::activity(text(2), text(3)),
-        // Its last wait is over: it works.
+        // The last wait is over: on a processor.
         ("ACTIVE", _) => Spent::Processor,
         _ => Spent::Client,
     }
@@ -66,7 +66,7 @@ fn counters(statistics: &[Row], events: &[Row]) -> DatabaseCounters {
         row.get(column)?.int().and_then(|value| u64::try_from(value).ok())
     };
     let statistic = |name| figure(statistics, name, 1);
-    // An event that never happened has no row; where there are rows of others, it is known to be none.
+    // An event that never occurred has no row. It is zero if other events have rows.
     let event = |name, column| figure(events, name, column).or_else(|| (!events.is_empty()).then_some(0));
     let time = |name| event(name, 2).map(|us| Span::from_nanos(us.saturating_mul(1000)));
     let (logical, cached) = (statistic("session logical reads"), statistic("physical reads cache"));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_do_what_their_rows_say() {
+    fn activity_follows_session_row() {
         let check = |row: [&str; 4], expected| assert_eq!(activity(&row.map(Value::from).to_vec()), expected);
         check(["ACTIVE", "WAITING", "Commit", "log file sync"], Spent::Committing);
         check(["ACTIVE", "WAITED SHORT TIME", "Commit", "log file sync"], Spent::Processor);

@@ -1,21 +1,21 @@
-//! Where an Oracle service is: `oracle://USER:PASSWORD@HOST:PORT/SERVICE`.
+//! Addresses of Oracle services: `oracle://USER:PASSWORD@HOST:PORT/SERVICE`.
 
 use crate::address::Address;
 use crate::failure::{Failure, Kind};
 
-/// An address, taken apart. Its password is shown nowhere.
+/// A parsed address. Its password is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) user: String,
     pub(super) password: String,
-    /// The host, without its port.
+    /// Host name without port.
     pub(super) host: String,
-    /// What Oracle calls an Easy Connect string: `host:port/service`.
+    /// Easy Connect string: `host:port/service`.
     pub(super) service: String,
 }
 
 impl Place {
-    /// The place at an address.
+    /// Parses an address.
     pub(super) fn of(address: &Address) -> Result<Self, Failure> {
         let wrong = || {
             let advice = "write oracle://USER:PASSWORD@HOST:PORT/SERVICE, with %40 for an @ in a name or password";
@@ -23,7 +23,7 @@ impl Place {
         };
         let rest = address.url.strip_prefix("oracle://").ok_or_else(wrong)?;
         let rest = rest.split('?').next().unwrap_or_default();
-        // A password may have an @ that nobody encoded: the host has none.
+        // A password may contain an unescaped @; a host name cannot.
         let (who, at) = rest.rsplit_once('@').ok_or_else(wrong)?;
         let (user, password) = who.split_once(':').unwrap_or((who, ""));
         let (server, service) = at.split_once('/').ok_or_else(wrong)?;
@@ -43,13 +43,13 @@ impl Place {
         })
     }
 
-    /// The service is on this machine.
+    /// True if the service is on this machine.
     pub(super) fn is_here(&self) -> bool {
         ["localhost", "127.0.0.1", "::1"].contains(&self.host.as_str())
     }
 }
 
-/// Host and port: addresses of IPv6 have colons of their own, and stand in brackets.
+/// Splits host and port. IPv6 addresses are in brackets.
 fn split_port(server: &str) -> (&str, Option<&str>) {
     let named = server.rfind(']').map_or(0, |end| end + 1);
     match server[named..].find(':') {
@@ -58,7 +58,7 @@ fn split_port(server: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Text with `%40` and the like as what they stand for.
+/// Decodes `%40` and the like.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_read() {
+    fn oracle_addresses_are_parsed() {
         let check = |url: &str, user: &str, password: &str, service: &str, here: bool| {
             let place = Place::of(&url.parse().unwrap()).unwrap();
             let seen = (place.user.as_str(), place.password.as_str(), place.service.as_str(), place.is_here());

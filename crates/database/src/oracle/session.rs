@@ -1,4 +1,4 @@
-//! A session of Oracle's.
+//! A session of Oracle.
 //!
 //! Not run against a server: see the head of `oracle.rs`.
 
@@ -10,16 +10,16 @@ use crate::failure::{Failure, Kind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
-/// Rows that come with the answer to a query, so that short ones need one message each way.
+/// Rows prefetched with a query's reply, so that short results need a single round trip.
 const ROWS_AT_ONCE: u32 = 100;
 
 /// A session.
 pub(super) struct OracleSession {
     connection: Connection,
     config: Config,
-    /// Prepared statements as Oracle writes them; the driver keeps their cursors.
+    /// Prepared statements in Oracle's syntax; the driver keeps their cursors.
     statements: Vec<String>,
-    /// It was told to begin: until it commits or rolls back, statements do not commit by themselves.
+    /// Inside an explicit transaction: statements do not commit automatically.
     begun: bool,
 }
 
@@ -33,7 +33,7 @@ impl OracleSession {
         self.connection.version()
     }
 
-    /// Runs one statement that is written as Oracle writes it, and gives each row to `row`.
+    /// Runs a statement in Oracle's syntax, and passes each row to `row`.
     fn each(
         &self,
         sql: &str,
@@ -93,7 +93,7 @@ impl Session for OracleSession {
         let sql = statements::numbered(statements::split(sql).first().copied().unwrap_or_default());
         let prepared = self.connection.statement(&sql).and_then(|builder| {
             let mut statement = builder.prefetch_rows(ROWS_AT_ONCE).fetch_array_size(ROWS_AT_ONCE).build()?;
-            // The server runs statements of definition when it parses them: those wait until they are executed.
+            // The server executes DDL when it parses it, so parsing is deferred to the execution.
             if statement.is_ddl() { Ok(()) } else { statement.ensure_fully_parsed() }
         });
         prepared.map_err(|error| failure(&error, &sql))?;
@@ -138,8 +138,8 @@ impl Session for OracleSession {
         self.connection.rollback().map_err(|error| failure(&error, "ROLLBACK"))
     }
 
-    /// The driver cannot interrupt what it waits for, so another session asks the server to: from version 18 on, and with the
-    /// right `ALTER SYSTEM`.
+    /// The driver cannot interrupt a call. Another session cancels the statement (version 18 or later, privilege `ALTER
+    /// SYSTEM`).
     fn cancel(&self) -> Box<dyn Cancel> {
         let numbers = self.connection.session_id().ok().zip(self.connection.serial_num().ok());
         Box::new(OracleCancel { config: self.config.clone(), numbers })
@@ -158,7 +158,7 @@ impl OracleSession {
     }
 }
 
-/// Ends a statement from another session.
+/// Cancels a statement from another session.
 struct OracleCancel {
     config: Config,
     numbers: Option<(usize, usize)>,
@@ -169,13 +169,13 @@ impl Cancel for OracleCancel {
         if let Some((session, serial)) = self.numbers
             && let Ok(connection) = oracledb::connect(self.config.clone())
         {
-            // That there is nothing to cancel any more is an error to Oracle, and none here.
+            // Oracle reports an error if the statement has already ended.
             let _ = connection.execute(&format!("ALTER SYSTEM CANCEL SQL '{session}, {serial}'"), &[]);
         }
     }
 }
 
-/// A value as the driver takes it.
+/// A value in the driver's types.
 enum Bound<'a> {
     Null(Option<String>),
     Int(i64),
@@ -224,7 +224,7 @@ fn values(row: &oracledb::Row) -> Result<Row, Error> {
     (0..row.columns().len()).map(|column| value(row, column)).collect()
 }
 
-/// A value by its type: numbers as integers where they are, else as floating point; moments and spans as text.
+/// Converts a value by its type: numbers to integers if exact, else floating point; times and intervals to text.
 fn value(row: &oracledb::Row, column: usize) -> Result<Value, Error> {
     let kind = row.columns()[column].db_type();
     if kind == oracledb::DB_TYPE_NUMBER || kind == oracledb::DB_TYPE_BINARY_INTEGER {
@@ -265,7 +265,7 @@ fn number(text: String) -> Value {
     }
 }
 
-/// The failure of a statement.
+/// Failure of a statement.
 pub(super) fn failure(error: &Error, sql: &str) -> Failure {
     let kind = kind(error);
     let hint = match kind {
@@ -275,10 +275,10 @@ pub(super) fn failure(error: &Error, sql: &str) -> Failure {
     };
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = line(sql).chars().take(120).collect();
-    Failure::new(kind, format!("Oracle says: {}, of {shown}{hint}", line(&error.to_string())))
+    Failure::new(kind, format!("Oracle: {}, in {shown}{hint}", line(&error.to_string())))
 }
 
-/// What a failure of the driver's means.
+/// Kind of an error of the driver.
 pub(super) fn kind(error: &Error) -> Kind {
     match error.kind() {
         ErrorKind::DbError(error) => codes::kind(error.code()),

@@ -1,16 +1,16 @@
-//! Oracle's SQL as text: scripts taken apart into statements, and placeholders as Oracle writes them.
+//! Oracle's SQL as text: splitting of scripts, and placeholders in Oracle's syntax.
 //!
-//! The server takes one statement at a time. As in Oracle's own tools, a statement of SQL ends with `;`, and a block of
-//! PL/SQL with a line that has nothing but `/`.
+//! The server takes a single statement at a time. As in Oracle's tools, SQL statements end with `;`, and PL/SQL blocks
+//! with a line that contains only `/`.
 
-/// What begins a block of PL/SQL, word by word.
+/// Keywords that begin a PL/SQL block.
 const BLOCKS: [&str; 2] = ["BEGIN", "DECLARE"];
-/// What `CREATE` makes of PL/SQL.
+/// Objects of `CREATE` that contain PL/SQL.
 const PROGRAMS: [&str; 5] = ["PROCEDURE", "FUNCTION", "PACKAGE", "TRIGGER", "TYPE"];
-/// What may stand between `CREATE` and that.
+/// Keywords allowed between `CREATE` and the object.
 const BETWEEN: [&str; 4] = ["OR", "REPLACE", "EDITIONABLE", "NONEDITIONABLE"];
 
-/// The statements of a script, each as the server takes it: SQL without its `;`, PL/SQL with it.
+/// Splits a script into statements: SQL without its `;`, PL/SQL with it.
 pub(super) fn split(script: &str) -> Vec<&str> {
     let mut statements = Vec::new();
     let mut rest = script;
@@ -25,7 +25,7 @@ pub(super) fn split(script: &str) -> Vec<&str> {
     statements
 }
 
-/// The statement with `?` as `:1`, `:2` and so on, outside of texts, names and comments.
+/// Replaces `?` by `:1`, `:2` and so on, outside of literals, names and comments.
 pub(super) fn numbered(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 8);
     let (mut at, mut count) = (0, 0);
@@ -48,7 +48,7 @@ pub(super) fn numbered(sql: &str) -> String {
     text
 }
 
-/// Where the first word is: past blanks, comments, `;`, and lines of `/` alone.
+/// Offset of the first word after blanks, comments, `;`, and lines of `/`.
 fn first_code(text: &str) -> Option<usize> {
     let mut at = 0;
     while at < text.len() {
@@ -67,7 +67,7 @@ fn first_code(text: &str) -> Option<usize> {
     None
 }
 
-/// A statement up to its `;`, which ends no block, or to a line of `/` alone, or to the end; and the length with that.
+/// A statement up to its `;` (SQL only), to a line of `/`, or to the end; and the length including the terminator.
 fn up_to_end(text: &str, is_block: bool) -> (&str, usize) {
     let mut at = 0;
     while at < text.len() {
@@ -101,7 +101,7 @@ fn is_block(text: &str) -> bool {
     }
 }
 
-/// True when a `/` is here that is alone in its line.
+/// True for a `/` that is alone on its line.
 fn is_slash_line(text: &str, at: usize) -> bool {
     if !text[at..].starts_with('/') {
         return false;
@@ -111,7 +111,7 @@ fn is_slash_line(text: &str, at: usize) -> bool {
     before.trim().is_empty() && after.trim().is_empty()
 }
 
-/// Length of the text, name or comment that begins here; 0 where none does. One that does not end goes to the end.
+/// Length of the literal, name or comment that begins here; 0 without. Unterminated ones extend to the end.
 fn opaque(text: &str) -> usize {
     let to = |from: usize, end: &str| text[from..].find(end).map_or(text.len(), |found| from + found + end.len());
     let bytes = text.as_bytes();
@@ -131,7 +131,7 @@ fn opaque(text: &str) -> usize {
         }
         [b'\'', ..] => to(1, "'"),
         [b'"', ..] => to(1, "\""),
-        // A word is taken whole, so that a name that ends in q is not taken for the head of a text.
+        // Consumes the whole word: a name that ends in q is not the start of a q-quoted literal.
         [first, ..] if first.is_ascii_alphabetic() => {
             let end = bytes.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"_$#".contains(byte)));
             end.unwrap_or(text.len())
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_are_split_as_oracles_tools_do() {
+    fn scripts_are_split_like_sqlplus() {
         let check = |script: &str, expected: &[&str]| assert_eq!(split(script), expected, "{script}");
         check("", &[]);
         check(" ;;\n-- nothing; at all\n/* nor; here */ ;\n/\n", &[]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_stay_whole() {
+    fn plsql_blocks_are_not_split() {
         let create = "create or replace\nprocedure p as\nbegin\n  x := 1 / 2; -- a\n  y := 2;\nend;";
         let script = format!("DROP TABLE t; {create}\n  /  \nBEGIN p; END;\n/\nSELECT 1 FROM dual;");
         assert_eq!(split(&script), ["DROP TABLE t", create, "BEGIN p; END;", "SELECT 1 FROM dual"]);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_get_numbers_and_texts_keep_their_marks() {
+    fn placeholders_are_numbered_and_literals_unchanged() {
         let check = |sql: &str, expected: &str| assert_eq!(numbered(sql), expected);
         check("UPDATE t SET a = ? WHERE b = ?", "UPDATE t SET a = :1 WHERE b = :2");
         check("SELECT '?', \"?\", q'{?}', ? /* ? */ FROM t -- ?", "SELECT '?', \"?\", q'{?}', :1 /* ? */ FROM t -- ?");

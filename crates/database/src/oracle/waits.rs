@@ -1,13 +1,13 @@
-//! What Oracle's waits mean: the class and the event of a session, as `V$SESSION` shows them.
+//! Activities of a session from the class and event of its wait in `V$SESSION`.
 
 use plimsoll_record::Spent;
 
-/// What a session is doing that waits for this event.
+/// Activity of a session that waits for this event.
 pub(super) fn activity(class: &str, event: &str) -> Spent {
     match (class, event) {
-        // Another session reads this block already; blocks that others change.
+        // Another session is reading or changing the block.
         ("User I/O", "read by other session") | ("Concurrency" | "Cluster", _) => Spent::Internal,
-        // The log is full, or its buffer; no buffer is free before some are written.
+        // The log or its buffer is full; no free buffer until dirty ones are written.
         (_, event) if event.starts_with("log ") => Spent::Committing,
         ("Configuration", "free buffer waits" | "write complete waits") => Spent::Writing,
         ("User I/O" | "System I/O", event) if event.contains("write") => Spent::Writing,
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_have_a_meaning() {
+    fn wait_events_have_activities() {
         let check = |class, event, expected| assert_eq!(activity(class, event), expected, "{class}: {event}");
         check("User I/O", "db file sequential read", Spent::Reading);
         check("User I/O", "db file scattered read", Spent::Reading);

@@ -1,4 +1,4 @@
-//! What a PostgreSQL server is: its version, and the settings that matter for its storage.
+//! Version and storage settings of a PostgreSQL server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,26 +11,26 @@ use crate::failure::{Failure, Kind};
 use crate::target::Session;
 use crate::value::{Row, Value};
 
-/// Those that are kept with a result, where the version has them.
+/// Settings recorded with a result, if the version has them.
 const SETTINGS: &str = "shared_buffers,fsync,synchronous_commit,full_page_writes,wal_level,wal_sync_method,wal_buffers,\
                         wal_compression,max_wal_size,checkpoint_timeout,checkpoint_completion_target,autovacuum,\
                         effective_io_concurrency,io_method,max_connections,max_parallel_workers_per_gather,jit,\
                         huge_pages,track_io_timing,track_wal_io_timing,debug_io_direct,io_direct,data_checksums";
 
-/// The oldest version whose views are known, as PostgreSQL counts.
+/// Oldest supported version, as `server_version_num`.
 const OLDEST: i64 = 120_000;
 
-/// A server, as far as it lets itself be known.
+/// Properties of a server, as far as visible.
 pub(super) struct Server {
     pub(super) about: DatabaseAbout,
-    /// Its version as one number: 150013 is 15.13.
+    /// `server_version_num`: 150013 is 15.13.
     pub(super) version: u64,
-    /// Its first process, where that is on this host.
+    /// PID of the postmaster, if it runs on this host.
     pub(super) postmaster: Option<u32>,
 }
 
-/// Looks at the server of a session.
-pub(super) fn look(talk: &mut PostgresSession) -> Result<Server, Failure> {
+/// Queries the server of a session.
+pub(super) fn query_server(talk: &mut PostgresSession) -> Result<Server, Failure> {
     let rows = talk.rows("SELECT current_setting('server_version_num')::int, current_setting('block_size')::bigint")?;
     let number = |row: Option<&Row>, column: usize| row?.get(column)?.int();
     let version = number(rows.first(), 0).unwrap_or_default();
@@ -71,12 +71,12 @@ fn settings(talk: &mut PostgresSession) -> Result<Vec<(String, String)>, Failure
     Ok(rows.iter().filter_map(pair).collect())
 }
 
-/// The data directory and the first process, where they are on this host and this user may know.
+/// Data directory and postmaster PID, if the server runs on this host and this user may see them.
 ///
-/// A port of this host may be that of a container or a tunnel, with the same paths on the other side: only when the
-/// server began when the file of its process says so is it the one.
+/// A local port may lead to a container or a tunnel with the same paths on the other side. Therefore the start time of
+/// the server must match that in its PID file.
 fn here(talk: &mut PostgresSession) -> Result<(Option<PathBuf>, Option<u32>), Failure> {
-    // To those who may not know it the setting is not there.
+    // The setting is hidden from users without the privilege.
     let rows = talk.rows(
         "SELECT setting, extract(epoch FROM pg_postmaster_start_time())::float8 FROM pg_settings \
          WHERE name = 'data_directory'",
@@ -86,17 +86,17 @@ fn here(talk: &mut PostgresSession) -> Result<(Option<PathBuf>, Option<u32>), Fa
     };
     let folder = PathBuf::from(folder);
     let process = fs::read_to_string(folder.join("postmaster.pid")).ok().and_then(|text| process(&text, *began));
-    // The directory is closed to other users; then its being there has to do.
+    // The directory is not readable for other users; its existence has to suffice.
     let readable = fs::read_dir(&folder).is_ok();
     let known = if readable { process.is_some() } else { Path::new(&folder).exists() };
     Ok((known.then_some(folder), process))
 }
 
-/// The process in a `postmaster.pid` of a server that began then, in seconds since 1970.
+/// PID in a `postmaster.pid` of a server with this start time, in seconds since 1970.
 fn process(text: &str, began: f64) -> Option<u32> {
     let lines: Vec<&str> = text.lines().collect();
     let written: f64 = lines.get(2)?.trim().parse().ok()?;
-    // The file has whole seconds, taken a moment before or after.
+    // The file has whole seconds, taken at a slightly different moment.
     if (written - began).abs() < 5.0 { lines.first()?.trim().parse().ok() } else { None }
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use super::process;
 
     #[test]
-    fn a_process_is_the_one_that_began_then() {
+    fn process_must_match_start_time() {
         let file = "4711\n/data\n1700000000\n5432\n/tmp\n\n  1 2\nready\n";
         assert_eq!(process(file, 1_700_000_000.7), Some(4711));
         assert_eq!(process(file, 1_700_000_100.0), None);

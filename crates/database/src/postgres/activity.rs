@@ -1,15 +1,15 @@
-//! What a session is doing, from what PostgreSQL says that it waits for.
+//! Activities of a session from its wait event in PostgreSQL.
 //!
-//! Names of waits differ between versions: those of 12 to 18 are known.
+//! Names of events differ between versions: 12 to 18 are supported.
 
 use plimsoll_record::Spent;
 
-/// What a session does in this state with this wait. None where the server does not say.
+/// Activity of a session with this state and wait. `None` if the server does not report it.
 pub(super) fn activity(state: Option<&str>, kind: Option<&str>, event: Option<&str>) -> Option<Spent> {
     match state? {
         "active" | "fastpath function call" => Some(waiting(kind, event.unwrap_or_default())),
         "idle" | "idle in transaction" | "idle in transaction (aborted)" => Some(Spent::Client),
-        // It does not tell what its sessions do (track_activities).
+        // `track_activities` is off.
         _ => None,
     }
 }
@@ -18,9 +18,9 @@ fn waiting(kind: Option<&str>, event: &str) -> Spent {
     match kind {
         None => Spent::Processor,
         Some("IO") => transfer(event),
-        // Who waits for the log's write lock waits for another one's flush, which is its own as well.
+        // A wait for the WAL write lock is a wait for another session's flush, which includes the own commit.
         Some("LWLock") if event.starts_with("WALWrite") => Spent::Committing,
-        // A lock only in name: the file is made longer by somebody else just now.
+        // Not a row lock: another session is extending the file.
         Some("Lock") if event == "extend" => Spent::Internal,
         Some("Lock") => Spent::Locked,
         Some("IPC") if event == "SyncRep" || event.ends_with("GroupUpdate") => Spent::Committing,
@@ -30,12 +30,12 @@ fn waiting(kind: Option<&str>, event: &str) -> Spent {
     }
 }
 
-/// Waits for the operating system: for the log, or for files of data.
+/// Waits for the operating system: WAL or data files.
 fn transfer(event: &str) -> Spent {
     match event {
         "WALRead" => Spent::Reading,
         _ if event.starts_with("WAL") => Spent::Committing,
-        // Asynchronous ones, of version 18, are reads so far.
+        // Asynchronous I/O, as of version 18, consists of reads.
         "DataFilePrefetch" => Spent::Reading,
         _ if event.starts_with("Aio") || event.ends_with("Read") => Spent::Reading,
         _ => Spent::Writing,
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_told_apart() {
+    fn wait_events_are_classified() {
         let check = |kind: &str, event: &str, wanted| {
             assert_eq!(activity(Some("active"), Some(kind), Some(event)), Some(wanted), "{kind}:{event}");
         };

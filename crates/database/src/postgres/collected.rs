@@ -1,9 +1,9 @@
-//! What `plimsoll collect postgres` asks a server, as SQL: whoever asks, by `psql` or in a session, writes the same file.
+//! Queries of `plimsoll collect postgres`: `psql` and a session produce the same file.
 //!
-//! Only views of statistics are read, no texts of statements.
+//! Only statistics views are read, never texts of statements.
 
-/// Asks for what there is to know beside counters: one row with one JSON object. Its `num` (the version as one number) and
-/// `statements` (whether `pg_stat_statements` is there) choose the query of a snapshot and belong to no file.
+/// Query for the head: a single row with a JSON object. Its `num` (`server_version_num`) and `statements` (whether
+/// `pg_stat_statements` exists) select the query of a snapshot, and are not written to files.
 pub const HEAD: &str = "\
 SELECT json_build_object(
   'version', current_setting('server_version'),
@@ -14,8 +14,8 @@ SELECT json_build_object(
   'server', coalesce(nullif(current_setting('cluster_name'), ''),
                      coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')));";
 
-/// Asks for one snapshot of a server of this version (150013 is 15.13), with sums of its statements or without: one row with
-/// one JSON object.
+/// Query of a snapshot for a server of this version (150013 is 15.13), with or without sums over statements: a single
+/// row with a JSON object.
 pub fn snapshot(version: u64, statements: bool) -> String {
     let rows = |view: &str, rows: &str| format!("'{view}', (SELECT json_agg(r) FROM ({rows}) r)");
     let mut views = vec![
@@ -35,7 +35,7 @@ pub fn snapshot(version: u64, statements: bool) -> String {
         views.push(rows("pg_stat_checkpointer", "SELECT * FROM pg_stat_checkpointer"));
     }
     if version >= 160_000 {
-        // Backends are there even before they did anything, so that the first snapshot has the view as well.
+        // Client backends are included before their first I/O, so that the first snapshot has the view.
         let worked = "coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(fsyncs, 0) > 0";
         let where_ = format!("SELECT * FROM pg_stat_io WHERE backend_type = 'client backend' OR {worked}");
         views.push(rows("pg_stat_io", &where_));
@@ -64,7 +64,7 @@ mod tests {
     use super::snapshot;
 
     #[test]
-    fn a_version_is_asked_for_the_views_that_it_has() {
+    fn queries_match_server_version() {
         let has = |version, view: &str| snapshot(version, false).contains(view);
         assert!(
             has(180_000, "pg_stat_io") && has(170_000, "pg_stat_checkpointer") && !has(160_000, "pg_stat_checkpointer")

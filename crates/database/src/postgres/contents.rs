@@ -1,4 +1,4 @@
-//! What is in a database besides what PostgreSQL and its extensions put there, and the end of it.
+//! Contents of a database apart from those of PostgreSQL and its extensions: listing and dropping.
 
 use plimsoll_units::Bytes;
 
@@ -7,10 +7,10 @@ use crate::failure::Failure;
 use crate::target::Session;
 use crate::value::Value;
 
-/// One line for each thing: what it is called, and what drops it; in the order in which they are to be dropped.
+/// A row per object: its name and the statement that drops it, in drop order.
 ///
-/// A schema without anything of an extension goes with all that is in it. What is in other schemas, `public` among them, goes
-/// one by one: such a schema stays.
+/// A schema without objects of extensions is dropped as a whole. Objects of other schemas, `public` included, are
+/// dropped individually.
 const CONTENTS: &str = "\
 WITH extension AS (
   SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
@@ -60,12 +60,12 @@ SELECT what, sql FROM (
   SELECT 0, format('schema %I', nspname), true, format('DROP SCHEMA IF EXISTS %I CASCADE', nspname) FROM schema WHERE NOT stays
 ) AS found (step, what, one_by_one, sql)";
 
-/// Their names, such as `table public.orders`.
+/// Names of the objects, such as `table public.orders`.
 pub(super) fn names(talk: &mut PostgresSession) -> Result<Vec<String>, Failure> {
     column(talk, &format!("{CONTENTS} ORDER BY what"))
 }
 
-/// Bytes of the tables and indexes of users.
+/// Size of user tables and indexes in bytes.
 pub(super) fn size(talk: &mut PostgresSession) -> Result<Bytes, Failure> {
     let rows = talk.rows(
         "SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
@@ -75,9 +75,9 @@ pub(super) fn size(talk: &mut PostgresSession) -> Result<Bytes, Failure> {
     Ok(Bytes::new(size.unsigned_abs()))
 }
 
-/// Drops them with all that depends on them, or those with these names on which no other depends.
+/// Drops all objects with their dependents, or those with these names that have no dependents.
 pub(super) fn drop_all(talk: &mut PostgresSession, only: Option<&[String]>) -> Result<(), Failure> {
-    // Whoever else is at work there would hold this up for ever.
+    // Locks of other sessions would block this forever.
     talk.run("SET lock_timeout = '30s'")?;
     let query = format!("SELECT what, sql FROM ({CONTENTS} WHERE one_by_one ORDER BY step, what) AS ordered");
     for row in talk.rows(&query)? {

@@ -1,6 +1,6 @@
-//! A PostgreSQL server made for a run: its directory on the storage under test, its settings, its life and its end.
+//! A PostgreSQL server created for a run: directory on the storage under test, settings, start and end.
 //!
-//! It listens on a Unix socket only, in a directory that no other user may enter, and asks for no password there.
+//! Listens only on a Unix socket in a directory that other users cannot enter, without a password.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -19,35 +19,35 @@ use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
 use crate::leftovers;
 use crate::made::{self, Flushes, Made, Make, kept_with};
-use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
+use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
-/// An empty cluster with its first segments of log takes some 40 MB, and has to live.
+/// An empty cluster with its first WAL segments takes some 40 MB; the rest is for operation.
 const MIN_SPACE: u64 = 256 << 20;
-/// How long the server may take to start, on storage that may be slow.
-const STARTING: Duration = Duration::from_secs(300);
-/// How long it may take to end: it writes nothing for that.
-const ENDING: Duration = Duration::from_secs(30);
-/// Socket paths end at 107 bytes, `.s.PGSQL.5432` included.
+/// Timeout of the start, sufficient for slow storage.
+const START_TIMEOUT: Duration = Duration::from_secs(300);
+/// Timeout of the shutdown, which writes nothing.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// Socket paths are limited to 107 bytes, including `.s.PGSQL.5432`.
 const MAX_SOCKET_PATH: usize = 90;
-/// Sessions beside those that were asked for: observers, and those who connect for a moment.
+/// Sessions in addition to those requested: observers and short connections.
 const SPARE_SESSIONS: u32 = 10;
-/// What a server needs beside its cache: itself, and each of its sessions.
+/// Memory in addition to the cache: the server, and each session.
 const OWN_MEMORY: u64 = 64 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
 
-/// Counts the directories of this process, so that no name comes twice.
+/// Counter for unique directory names.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// Makes a server.
+/// Creates a server.
 pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     let programs = programs::newest()?;
     let free = free_space(&wanted.folder)?;
     let mut server = Server::prepare(wanted)?;
-    server.lay(&programs)?;
+    server.run_initdb(&programs)?;
     let settings = settings(wanted, programs::version(&programs), &server.sockets, free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
     server.start(&programs)?;
-    let mut database = server.reached()?;
+    let mut database = server.await_start()?;
     let about = &mut database.server.about;
     about.made = true;
     about.memory = wanted.memory;
@@ -55,22 +55,22 @@ pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     Ok(Made::with(about.clone(), Box::new(database), Box::new(server)))
 }
 
-/// A server, from its directories to its end.
+/// A server with its directories.
 struct Server {
     user: User,
-    /// On the storage under test; holds the data and the log of what the server says.
+    /// On the storage under test; holds data and log.
     folder: PathBuf,
-    /// The directory of its socket.
+    /// Directory of the socket.
     sockets: PathBuf,
-    /// The first of them stays, with the log.
+    /// Keeps `folder`, with the log, on drop.
     is_kept: AtomicBool,
     process: Option<ServerProcess>,
-    /// Ended last: nothing may run in it any more.
+    /// Dropped last, after the processes in it have ended.
     cgroup: Option<MemoryCgroup>,
 }
 
 impl Server {
-    /// Makes its directories and its cgroup.
+    /// Creates directories and cgroup.
     fn prepare(wanted: &Make) -> Result<Self, Failure> {
         let cgroup = wanted.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY)?;
         let user = User::unless_root("postgres");
@@ -100,21 +100,20 @@ impl Server {
         self.folder.join("log")
     }
 
-    /// A program that writes to the log, and ends with this process.
+    /// Command that writes to the log, and ends with this process.
     fn command(&self, program: &Path) -> Result<Command, Failure> {
         let log = File::options().create(true).append(true).open(self.log());
         let twice = log.and_then(|log| Ok((log.try_clone()?, log)));
         let (out, err) = twice.map_err(|error| unusable(&self.folder, &error))?;
         let mut command = self.user.command(program, "QUIT", self.cgroup.as_ref());
-        // Nothing of the user's own surroundings: PGDATA and the like, languages of messages, a directory that is closed to
-        // the server.
+        // Ignores the caller's environment: PGDATA and the like, message languages, an inaccessible working directory.
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C").current_dir("/");
         command.stdin(Stdio::null()).stdout(out).stderr(err);
         Ok(command)
     }
 
-    /// Lays an empty cluster.
-    fn lay(&self, programs: &Path) -> Result<(), Failure> {
+    /// Creates an empty cluster.
+    fn run_initdb(&self, programs: &Path) -> Result<(), Failure> {
         let mut command = self.command(&programs.join("initdb"))?;
         command.arg("--pgdata").arg(self.data()).args([
             "--username",
@@ -129,15 +128,15 @@ impl Server {
         if status.success() {
             return Ok(());
         }
-        let said = last_words(&self.log(), 3);
-        let remedy = match said.as_str() {
-            said if said.contains("Permission denied") => "let the user postgres enter the directories above",
-            said if said.contains("No space") => {
-                return Err(Failure::new(Kind::NoSpace, format!("initdb: {said}: free some")));
+        let log_lines = last_log_lines(&self.log(), 3);
+        let remedy = match log_lines.as_str() {
+            log_lines if log_lines.contains("Permission denied") => "let the user postgres enter the directories above",
+            log_lines if log_lines.contains("No space") => {
+                return Err(Failure::new(Kind::NoSpace, format!("initdb: {log_lines}: free some")));
             }
             _ => "try another directory",
         };
-        Err(Failure::new(Kind::Unsupported, format!("initdb in {}: {said}: {remedy}", self.folder.display())))
+        Err(Failure::new(Kind::Unsupported, format!("initdb in {}: {log_lines}: {remedy}", self.folder.display())))
     }
 
     fn start(&mut self, programs: &Path) -> Result<(), Failure> {
@@ -147,9 +146,9 @@ impl Server {
         Ok(())
     }
 
-    /// Its database, once it lets one in.
-    fn reached(&mut self) -> Result<Postgres, Failure> {
-        let until = Instant::now() + STARTING;
+    /// Waits until the server accepts connections.
+    fn await_start(&mut self) -> Result<Postgres, Failure> {
+        let until = Instant::now() + START_TIMEOUT;
         loop {
             let place = Place {
                 host: Host::Socket(self.sockets.clone()),
@@ -166,10 +165,10 @@ impl Server {
             if self.process.as_ref().is_none_or(|process| !process.runs()) {
                 let status = self.process.take().and_then(|process| process.stop(Signal::KILL, Duration::ZERO));
                 let why = made::Server::post_mortem(self);
-                let said = why.unwrap_or_else(|| last_words(&self.log(), 4));
+                let log_lines = why.unwrap_or_else(|| last_log_lines(&self.log(), 4));
                 let line = format!(
-                    "the server that was made did not start ({}): {said}: change its settings or its memory",
-                    ending(status)
+                    "the created server did not start ({}): {log_lines}: change its settings or its memory",
+                    describe_exit(status)
                 );
                 return Err(Failure::new(Kind::Unsupported, line));
             }
@@ -178,13 +177,13 @@ impl Server {
     }
 }
 
-/// Words of a log that tell why a server cannot go on, the most telling first.
-const COMPLAINTS: [&str; 3] = ["PANIC:", "was terminated by signal", "No space left on device"];
+/// Log messages that explain an unusable server, most specific first.
+const FATAL_MESSAGES: [&str; 3] = ["PANIC:", "was terminated by signal", "No space left on device"];
 
 impl made::Server for Server {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
-        let reason = kept_with(&self.folder, &[kills, complaint(&self.log(), &COMPLAINTS)]);
+        let reason = kept_with(&self.folder, &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
         self.is_kept.fetch_or(reason.is_some(), Ordering::Relaxed);
         reason
     }
@@ -193,23 +192,23 @@ impl made::Server for Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
-            // At once, and without a last checkpoint: its data go anyway.
-            process.stop(Signal::QUIT, ENDING);
+            // Immediate shutdown without a checkpoint: the data are removed.
+            process.stop(Signal::QUIT, STOP_TIMEOUT);
         }
         for folder in [&self.sockets, &self.folder] {
             let is_kept = folder == &self.folder && self.is_kept.load(Ordering::Relaxed);
             if !folder.as_os_str().is_empty() && !is_kept {
-                // What cannot be removed is on storage that has failed; nobody is left to be told.
+                // Fails only on storage that has failed; there is no caller to report to.
                 let _ = fs::remove_dir_all(folder);
             }
         }
     }
 }
 
-/// A new directory of this process's own, which no other user may enter.
+/// Creates a directory accessible only to this user.
 fn private(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
     let own = format!("{name}-{}", std::process::id());
-    // A process may make several servers, and another one's leftovers may have its number.
+    // This process may create several servers, and an earlier process may have had the same PID.
     for _ in 0..1000 {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(if number == 0 { own.clone() } else { format!("{own}-{number}") });
@@ -254,11 +253,11 @@ fn absent(error: &io::Error) -> Failure {
     )
 }
 
-/// Its settings: those that were asked for, those that make a session one stream of work, and those of a benchmark. The
-/// caller's own come last, and win.
+/// Server settings: requested values, settings that make a session a single stream of I/O, and settings of benchmarks.
+/// The caller's settings come last, and take precedence.
 fn settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(String, String)> {
     let flushed = if wanted.flushes == Flushes::Honoured { "on" } else { "off" };
-    // The log may fill a tenth of small storage, and is long enough on large for checkpoints to come by the clock.
+    // WAL may fill a tenth of small storage. On large storage it suffices for time-based checkpoints.
     let log = ((free / 10) >> 20).clamp(128, 4096);
     let mut settings = vec![
         ("listen_addresses", String::new()),
@@ -266,20 +265,20 @@ fn settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(Stri
         ("unix_socket_permissions", "0700".into()),
         ("port", "5432".into()),
         ("max_connections", (wanted.sessions + SPARE_SESSIONS).to_string()),
-        // It takes no fewer than 16 blocks.
+        // PostgreSQL's minimum is 16 blocks.
         ("shared_buffers", format!("{}kB", (wanted.cache.get() >> 10).max(128))),
         ("fsync", flushed.into()),
         ("synchronous_commit", flushed.into()),
         ("full_page_writes", flushed.into()),
         ("max_wal_size", format!("{log}MB")),
         ("checkpoint_timeout", "5min".into()),
-        // Each session is one stream of requests: nothing is done for it by others.
+        // Each session is a single stream of requests, without parallel workers.
         ("max_parallel_workers_per_gather", "0".into()),
         ("max_parallel_maintenance_workers", "0".into()),
         ("jit", "off".into()),
-        // Its reads and writes would come at moments that no step asked for.
+        // Autovacuum would add I/O at arbitrary moments.
         ("autovacuum", "off".into()),
-        // Huge pages are counted by no cgroup.
+        // Cgroups do not account huge pages.
         ("huge_pages", "off".into()),
         ("track_io_timing", "on".into()),
         ("log_timezone", "UTC".into()),
@@ -294,7 +293,7 @@ fn settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(Stri
     settings
 }
 
-/// As the server's configuration has them.
+/// Formats settings for the configuration file.
 fn written(settings: &[(String, String)]) -> String {
     let line = |(name, value): &(String, String)| format!("{name} = '{}'\n", value.replace('\'', "''"));
     settings.iter().map(line).collect()
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cage_below_the_cache_is_refused() {
+    fn memory_limit_below_cache_is_refused() {
         let small = Make { memory: Some(Bytes::mib(95)), ..wanted() };
         let failure = small.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY).err().unwrap();
         assert!(failure.kind == Kind::Unsupported && failure.message.contains("at least 96 MiB"), "{failure}");

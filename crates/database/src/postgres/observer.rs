@@ -1,7 +1,7 @@
-//! A session that looks on: counters, what sessions are doing, and what is collected.
+//! An observer session: counters, activities of sessions, and collected snapshots.
 //!
-//! It looks from within one transaction that never ends, because otherwise its own looks would be counted among the
-//! commits. That transaction has no snapshot between two looks, so that it holds no vacuum up.
+//! Runs in a single read-only transaction that never ends, because its queries would otherwise count as commits.
+//! Between queries the transaction has no snapshot, so that it does not hold back vacuum.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ use crate::processes::Processes;
 use crate::target::{Observer, Session};
 use crate::value::{Row, Value};
 
-/// What opens it. Statistics would otherwise stay what they were at the first look of a transaction.
+/// Opens the transaction. Without `pg_stat_clear_snapshot` statistics would stay those of its first query.
 const OPEN: &str = "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = '30s'; SET jit = off; \
                     BEGIN TRANSACTION READ ONLY";
-/// Forgets what was looked at before. Its empty row is not that of the last statement, so that nobody sees it.
-const AFRESH: &str = "SELECT pg_stat_clear_snapshot()";
+/// Discards cached statistics. Its empty row is not returned, because another statement follows.
+const CLEAR_STATISTICS: &str = "SELECT pg_stat_clear_snapshot()";
 
-/// A session that looks on.
+/// An observer session.
 pub(super) struct PostgresObserver {
     talk: PostgresSession,
     version: u64,
     counters: String,
-    /// The query of snapshots, once the head was asked for.
+    /// Query of snapshots, once the head has been read.
     snapshot: Option<String>,
     processes: Option<Processes>,
 }
@@ -38,7 +38,7 @@ impl PostgresObserver {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>, server: &about::Server) -> Result<Self, Failure> {
         let mut talk = PostgresSession::open(place)?;
-        // From 17 on a transaction can also have a limit of its own.
+        // Version 17 added a timeout of transactions.
         if server.version >= 170_000 {
             talk.run("SET transaction_timeout = 0")?;
         }
@@ -47,21 +47,21 @@ impl PostgresObserver {
         Ok(Self { talk, version: server.version, counters: counters(server.version), snapshot: None, processes })
     }
 
-    /// The rows of one query, with statistics as they are now.
-    fn look(&mut self, query: &str) -> Result<Vec<Row>, Failure> {
-        let looked = self.talk.rows(&format!("{AFRESH}; {query}"));
-        if looked.as_ref().is_err_and(|failure| failure.kind != Kind::Lost) {
+    /// Rows of a query with current statistics.
+    fn query(&mut self, query: &str) -> Result<Vec<Row>, Failure> {
+        let result = self.talk.rows(&format!("{CLEAR_STATISTICS}; {query}"));
+        if result.as_ref().is_err_and(|failure| failure.kind != Kind::Lost) {
             self.talk.run("ROLLBACK; BEGIN TRANSACTION READ ONLY")?;
         }
-        looked
+        result
     }
 
     fn object(&mut self, query: &str) -> Result<Map<String, Json>, Failure> {
-        let rows = self.look(query)?;
+        let rows = self.query(query)?;
         let text = rows.first().and_then(|row| row.first()).and_then(Value::text).unwrap_or_default();
         match serde_json::from_str(text) {
             Ok(Json::Object(object)) => Ok(object),
-            _ => Err(Failure::new(Kind::Statement, "PostgreSQL's counters are no JSON object: report this")),
+            _ => Err(Failure::new(Kind::Statement, "PostgreSQL's counters are not a JSON object: report this")),
         }
     }
 }
@@ -69,10 +69,10 @@ impl PostgresObserver {
 impl Observer for PostgresObserver {
     fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
         let query = self.counters.clone();
-        let rows = self.look(&query)?;
+        let rows = self.query(&query)?;
         let row = rows.first().map(Vec::as_slice).unwrap_or_default();
         let number = |column: usize| row.get(column)?.int().map(i64::unsigned_abs);
-        // PostgreSQL counts milliseconds, with fractions.
+        // PostgreSQL reports fractional milliseconds.
         let time = |column: usize| Some(Span::from_nanos((row.get(column)?.float()? * 1e6).round() as u64));
         let used = self.processes.as_mut().and_then(Processes::usage);
         Ok(DatabaseCounters {
@@ -96,7 +96,7 @@ impl Observer for PostgresObserver {
         }
         let list = sessions.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         let query = format!("SELECT state, wait_event_type, wait_event FROM pg_stat_activity WHERE pid IN ({list})");
-        let rows = self.look(&query)?;
+        let rows = self.query(&query)?;
         let text = |row: &Row, column: usize| row.get(column).and_then(Value::text).map(str::to_owned);
         let one = |row: &Row| {
             let (state, kind, event) = (text(row, 0), text(row, 1), text(row, 2));
@@ -122,11 +122,11 @@ impl Observer for PostgresObserver {
     }
 }
 
-/// Asks for all counters of this database, and for those that only the server has.
+/// Query of all counters of this database and of the server.
 fn counters(version: u64) -> String {
-    // Times are counted only where the server is set to take them: zero would be a lie.
+    // Untimed I/O is NULL, not zero.
     let timed = |setting: &str, time: &str| format!("CASE WHEN current_setting('{setting}') = 'on' THEN {time} END");
-    // From 16 on there is one view of all that was written, with sizes in bytes from 18 on.
+    // Version 16 added a view of all I/O, with sizes in bytes from 18 on.
     let writes = match version {
         180_000.. => {
             "(SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) / current_setting('block_size')::int \
@@ -135,7 +135,7 @@ fn counters(version: u64) -> String {
         160_000.. => "(SELECT sum(coalesce(writes, 0) + coalesce(extends, 0)) FROM pg_stat_io)",
         _ => "(SELECT buffers_checkpoint + buffers_clean + buffers_backend FROM pg_stat_bgwriter)",
     };
-    // Bytes, flushes and their time; the flushes of 18 are in the view of everything.
+    // Bytes, flushes and their time; version 18 moved flushes to `pg_stat_io`.
     let log = match version {
         180_000.. => {
             let of = |figure: &str| format!("(SELECT sum({figure}) FROM pg_stat_io WHERE object = 'wal')");
@@ -165,13 +165,13 @@ mod tests {
     use super::counters;
 
     #[test]
-    fn a_version_is_asked_for_the_views_that_it_has() {
+    fn queries_match_server_version() {
         let has = |version, text: &str| counters(version).contains(text);
         assert!(has(180_000, "write_bytes") && has(180_000, "fsync_time") && !has(180_000, "wal_sync_time"));
         assert!(has(170_000, "pg_stat_io") && has(170_000, "wal_sync_time") && !has(170_000, "pg_stat_bgwriter"));
         assert!(has(150_013, "buffers_backend") && has(150_013, "wal_sync") && !has(150_013, "pg_stat_io"));
         assert!(has(120_000, "pg_current_wal_lsn") && !has(120_000, "pg_stat_wal"));
-        // 12 and 13 have no setting for the times of their logs.
+        // Versions 12 and 13 do not time the WAL.
         assert!(!has(130_000, "track_wal_io_timing"));
     }
 }

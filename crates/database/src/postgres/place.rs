@@ -1,23 +1,22 @@
-//! Where a PostgreSQL server is, and as whom: the address, with what it leaves out taken from the variables that `psql`
-//! knows.
+//! Connection parameters of a PostgreSQL server: the address, with defaults from the variables of `psql`.
 
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Kind};
 
-/// Directories in which servers put their sockets unless told otherwise.
+/// Default socket directories.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// Where to connect to.
+/// Host to connect to.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Host {
-    /// A Unix socket in this directory.
+    /// Directory of a Unix socket.
     Socket(PathBuf),
-    /// A host by name or number.
+    /// Host name or IP address.
     Net(String),
 }
 
-/// Where, as whom, and to which database. Its password is never shown, so that this cannot be shown either.
+/// Host, user and database. Not `Debug`, to protect the password.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) host: Host,
@@ -25,26 +24,26 @@ pub(super) struct Place {
     pub(super) user: String,
     pub(super) password: Option<String>,
     pub(super) database: String,
-    /// What the server is told of settings, as `-c name=value`.
+    /// Server options, as `-c name=value`.
     pub(super) options: Option<String>,
 }
 
 impl Place {
-    /// Reads an address. `variable` gives those of the environment, `login` the name of the user that runs this.
+    /// Parses an address. `variable` looks up environment variables; `login` is the user of this process.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] for what is not understood, or cannot be done here.
+    /// [`Kind::Unsupported`] for unknown or unsupported parts.
     pub(super) fn read(url: &str, variable: &dyn Fn(&str) -> Option<String>, login: &str) -> Result<Self, Failure> {
-        let given = Given::read(url)?;
+        let given = UrlParts::read(url)?;
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let port = given.port.or_else(|| variable("PGPORT"));
         let port = match port {
-            Some(text) => text.parse().map_err(|_| unfit(format!("{text} is no port")))?,
+            Some(text) => text.parse().map_err(|_| unfit(format!("{text} is not a port")))?,
             None => 5432,
         };
         let host = match given.host.or_else(|| variable("PGHOST")) {
             Some(host) if host.contains(',') => {
-                return Err(unfit(format!("{host} are several hosts: name the one that is to be measured")));
+                return Err(unfit(format!("{host} are several hosts: name the host to measure")));
             }
             Some(host) if host.starts_with(['/', '@']) => Host::Socket(host.into()),
             Some(host) => Host::Net(host),
@@ -63,7 +62,7 @@ impl Place {
         Ok(Self { host, port, user, password, database, options: given.options })
     }
 
-    /// The socket's path, or the host and its port.
+    /// Path of the socket, or host and port.
     pub(super) fn shown(&self) -> String {
         match &self.host {
             Host::Socket(_) => self.socket().unwrap_or_default().display().to_string(),
@@ -71,7 +70,7 @@ impl Place {
         }
     }
 
-    /// The path of the socket, where it is one.
+    /// Path of the socket, for Unix sockets.
     pub(super) fn socket(&self) -> Option<PathBuf> {
         match &self.host {
             Host::Socket(folder) => Some(socket(folder, self.port)),
@@ -93,9 +92,9 @@ fn unfit(why: String) -> Failure {
     Failure::new(Kind::Unsupported, why)
 }
 
-/// What an address says.
+/// Parts of an address.
 #[derive(Default)]
-struct Given {
+struct UrlParts {
     host: Option<String>,
     port: Option<String>,
     user: Option<String>,
@@ -105,7 +104,7 @@ struct Given {
     options: Option<String>,
 }
 
-impl Given {
+impl UrlParts {
     fn read(url: &str) -> Result<Self, Failure> {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
@@ -141,7 +140,7 @@ impl Given {
             "dbname" => &mut self.database,
             "sslmode" => &mut self.sslmode,
             "options" => &mut self.options,
-            // They change nothing of what is measured.
+            // Without effect on measurements.
             "application_name" | "connect_timeout" | "client_encoding" => return Ok(()),
             _ => {
                 return Err(unfit(format!(
@@ -154,7 +153,7 @@ impl Given {
     }
 }
 
-/// Text with `%XX` read.
+/// Decodes `%XX`.
 fn decoded(text: &str) -> Result<String, Failure> {
     let wrong =
         || unfit("the address has a % that no two hexadecimal digits follow: write %25 for the sign itself".into());
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_says_where_and_as_whom() {
+    fn address_has_host_user_and_database() {
         assert_eq!(shown("postgres://u:p%40ss@db:6000/shop", &[]), "db:6000 u p@ss shop");
         assert_eq!(shown("postgresql://u@[::1]:6000/", &[]), "::1:6000 u - u");
         assert_eq!(shown("postgres:///x?host=/run/pg&port=1", &[]), "/run/pg/.s.PGSQL.1 me - x");
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_leaves_out_comes_from_the_environment() {
+    fn environment_supplies_defaults() {
         let variables =
             [("PGHOST", "/s"), ("PGPORT", "7"), ("PGUSER", "eve"), ("PGPASSWORD", "w"), ("PGDATABASE", "d")];
         assert_eq!(shown("postgres:///", &variables), "/s/.s.PGSQL.7 eve w d");
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_without_the_password() {
+    fn unsupported_address_is_refused_without_password() {
         for wrong in [
             "postgres://u:secret@h/x?sslmode=require",
             "postgres://u:secret@a,b/x",

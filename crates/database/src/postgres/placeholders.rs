@@ -1,6 +1,6 @@
-//! `?` becomes `$1`, `$2` and so on, where it is not in a text, a quoted name or a comment.
+//! Replaces `?` by `$1`, `$2` and so on, outside of literals, quoted names and comments.
 
-/// The statement as PostgreSQL wants it.
+/// The statement with PostgreSQL's placeholders.
 pub(super) fn numbered(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len() + 8);
     let mut count = 0;
@@ -23,7 +23,7 @@ pub(super) fn numbered(sql: &str) -> String {
     out
 }
 
-/// Bytes at the beginning that are a text, a name or a comment; 0 for none.
+/// Length of the literal, name or comment at the beginning; 0 without.
 fn skipped(rest: &str, before: Option<char>) -> usize {
     let through = |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
     match rest.as_bytes() {
@@ -36,7 +36,7 @@ fn skipped(rest: &str, before: Option<char>) -> usize {
     }
 }
 
-/// `E'...'`, in which a backslash takes the next character along.
+/// `E'...'`, with backslash escapes.
 fn escaped(rest: &str) -> usize {
     let mut taken = false;
     for (at, letter) in rest.char_indices().skip(1) {
@@ -50,7 +50,7 @@ fn escaped(rest: &str) -> usize {
     rest.len()
 }
 
-/// `/* ... */`, in which others may stand.
+/// `/* ... */`, which nest.
 fn comment(rest: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -89,7 +89,7 @@ mod tests {
     use super::numbered;
 
     #[test]
-    fn marks_are_numbered_outside_of_texts() {
+    fn placeholders_are_numbered_outside_of_literals() {
         let check = |sql: &str, wanted: &str| assert_eq!(numbered(sql), wanted, "{sql}");
         check("SELECT ?, a+? FROM t WHERE b=?", "SELECT $1, a+$2 FROM t WHERE b=$3");
         check("SELECT '?', 'it''s ?', \"a?\", ?", "SELECT '?', 'it''s ?', \"a?\", $1");

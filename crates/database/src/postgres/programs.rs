@@ -1,17 +1,17 @@
-//! Where the programs of PostgreSQL are installed.
+//! Installed programs of PostgreSQL.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::{Failure, Kind};
 
-/// Where distributions put versions side by side: the directory, what their names begin with, and what follows.
+/// Directories of side-by-side versions: parent and prefix.
 const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
 
-/// The directory with `initdb` and `postgres` of the newest version that is installed.
+/// Directory with `initdb` and `postgres` of the newest installed version.
 ///
 /// # Errors
-/// There is none.
+/// No version is installed.
 pub(super) fn newest() -> Result<PathBuf, Failure> {
     let side_by_side = PLACES.iter().filter_map(|(folder, prefix)| newest_in(Path::new(folder), prefix)).max();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -24,14 +24,14 @@ pub(super) fn newest() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The first number of the version of the server there; 0 where it does not say.
+/// Major version of the server program; 0 if unknown.
 pub(super) fn version(programs: &Path) -> u32 {
-    let said = Command::new(programs.join("postgres")).arg("--version").output();
-    let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let output = Command::new(programs.join("postgres")).arg("--version").output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     major(&text)
 }
 
-/// Of `postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)`.
+/// From `postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)`.
 fn major(text: &str) -> u32 {
     let number = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
     let digits = number.and_then(|word| word.split(|letter: char| !letter.is_ascii_digit()).next());
@@ -56,20 +56,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_is_read() {
+    fn version_is_parsed() {
         assert_eq!(major("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n"), 15);
         assert_eq!(major("postgres (PostgreSQL) 18beta1"), 18);
         assert_eq!(major(""), 0);
     }
 
     #[test]
-    fn the_newest_is_by_number() {
+    fn newest_version_is_numeric() {
         let top = std::env::temp_dir().join(format!("plimsoll-programs-{}", std::process::id()));
         for version in ["9", "15", "16"] {
             let folder = top.join(version).join("bin");
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("initdb"), "").unwrap();
-            // Of the newest only the client's programs are there.
+            // The newest version has only client programs.
             if version != "16" {
                 std::fs::write(folder.join("postgres"), "").unwrap();
             }

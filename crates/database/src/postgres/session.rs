@@ -1,4 +1,4 @@
-//! A session: statements out, rows and counts back.
+//! A session: statements, rows and counts.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use postgres_protocol::message::frontend;
 
 use super::place::Place;
 use super::placeholders::numbered;
-use super::sqlstate::{Said, garbled, lost};
+use super::sqlstate::{ServerError, garbled, lost};
 use super::text;
 use super::wire::Wire;
 use crate::digest::RowDigest;
@@ -16,36 +16,36 @@ use crate::failure::{Failure, Kind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
-/// The first version that counts what a session did when it is told to.
-const COUNTS_WHEN_TOLD: u32 = 15;
+/// First version with `pg_stat_force_next_flush`.
+const FORCE_FLUSH_VERSION: u32 = 15;
 
-/// One connection and what it has prepared.
+/// A connection and its prepared statements.
 pub(super) struct PostgresSession {
     wire: Wire,
     place: Arc<Place>,
     prepared: Vec<Statement>,
 }
 
-/// A prepared statement: its name, and the types of what goes in and comes out.
+/// A prepared statement: name, parameter types and column types.
 struct Statement {
     name: String,
     parameters: Vec<u32>,
     columns: Vec<u32>,
 }
 
-/// What becomes of rows.
+/// Consumer of rows.
 trait Rows {
-    /// Rows of these types follow.
+    /// Types of the columns of the following rows.
     fn columns(&mut self, _: &[u32]) {}
-    /// One row, as its message.
+    /// A row, as the body of its message.
     fn row(&mut self, body: &[u8]) -> io::Result<()>;
 }
 
-/// Counts them.
+/// Counts and digests rows.
 #[derive(Default)]
 struct Counted {
     answer: Answer,
-    /// Types of the columns; empty when all are digested as the texts that they come as.
+    /// Types of the columns; empty if all values are digested as the received text.
     kinds: Vec<u32>,
 }
 
@@ -73,7 +73,7 @@ impl Rows for Counted {
     }
 }
 
-/// Keeps those of the last result.
+/// Keeps the rows of the last result.
 #[derive(Default)]
 struct KeptRows {
     kinds: Vec<u32>,
@@ -97,7 +97,7 @@ impl Rows for KeptRows {
     }
 }
 
-/// The values of a row.
+/// Passes each value of a row to `take`.
 fn each<'a>(body: &'a [u8], mut take: impl FnMut(Option<&'a [u8]>)) -> io::Result<()> {
     let short = || garbled("a row is too short");
     let (count, mut rest) = body.split_first_chunk::<2>().ok_or_else(short)?;
@@ -115,14 +115,14 @@ fn each<'a>(body: &'a [u8], mut take: impl FnMut(Option<&'a [u8]>)) -> io::Resul
     Ok(())
 }
 
-/// The types of columns that are described.
+/// Types of the described columns.
 fn kinds(body: &[u8]) -> io::Result<Vec<u32>> {
     let short = || garbled("a description is too short");
     let (count, mut rest) = body.split_first_chunk::<2>().ok_or_else(short)?;
     let mut kinds = Vec::new();
     for _ in 0..u16::from_be_bytes(*count) {
         let name = rest.iter().position(|byte| *byte == 0).ok_or_else(short)?;
-        // Table, column, type; then its width, its modifier and its format.
+        // Table, column, type; then width, modifier and format.
         let fields = rest.get(name + 1..name + 19).ok_or_else(short)?;
         let kind = fields[6..].first_chunk().ok_or_else(short)?;
         kinds.push(u32::from_be_bytes(*kind));
@@ -131,7 +131,7 @@ fn kinds(body: &[u8]) -> io::Result<Vec<u32>> {
     Ok(kinds)
 }
 
-/// What a statement changed, from what is said at its end; `SELECT 5` without rows is a table that was made of them.
+/// Changed rows from the command tag. `SELECT 5` without rows is a `CREATE TABLE AS`.
 fn changed(tag: &[u8], had_rows: bool) -> u64 {
     let text = std::str::from_utf8(tag.strip_suffix(b"\0").unwrap_or(tag)).unwrap_or_default();
     let mut words = text.split(' ');
@@ -149,17 +149,17 @@ impl PostgresSession {
         Ok(Self { wire: Wire::open(place)?, place: Arc::clone(place), prepared: Vec::new() })
     }
 
-    /// What the server calls its version, such as `15.13 (Debian 15.13-0+deb12u1)`.
+    /// Version as reported by the server, such as `15.13 (Debian 15.13-0+deb12u1)`.
     pub(super) fn version(&self) -> &str {
         &self.wire.version
     }
 
-    /// True for a connection that stays on this host.
+    /// True for a connection within this host.
     pub(super) fn is_local(&self) -> bool {
         self.wire.is_local()
     }
 
-    /// The first number of its version.
+    /// Major version.
     fn major(&self) -> u32 {
         self.version()
             .split(|letter: char| !letter.is_ascii_digit())
@@ -168,7 +168,7 @@ impl PostgresSession {
             .unwrap_or(0)
     }
 
-    /// Sends what is written, and takes what comes until the server waits again. Gives the rows that were changed.
+    /// Sends pending messages, and receives until the server is ready. Returns the number of changed rows.
     fn exchange(&mut self, rows: &mut dyn Rows) -> Result<u64, Failure> {
         let mut sum = 0;
         let mut had_rows = false;
@@ -184,9 +184,9 @@ impl PostgresSession {
                     }
                     b'C' => sum += changed(body, std::mem::take(&mut had_rows)),
                     b'T' => rows.columns(&kinds(body)?),
-                    b'E' => failed = Some(Said::read(body).failure()),
+                    b'E' => failed = Some(ServerError::read(body).failure()),
                     b'G' => {
-                        frontend::copy_fail("nothing is to be copied here", &mut self.wire.out)?;
+                        frontend::copy_fail("COPY is not supported", &mut self.wire.out)?;
                         self.wire.send()?;
                     }
                     b'Z' => return Ok(()),
@@ -220,7 +220,7 @@ impl PostgresSession {
         self.exchange(rows)
     }
 
-    /// What is known of a statement that was just sent to be prepared.
+    /// Parameter and column types of a statement that was sent for preparation.
     fn described(&mut self) -> Result<(Vec<u32>, Vec<u32>), Failure> {
         let mut parameters = Vec::new();
         let mut columns = Vec::new();
@@ -235,7 +235,7 @@ impl PostgresSession {
                         parameters = numbers.iter().map(|number| u32::from_be_bytes(*number)).collect();
                     }
                     b'T' => columns = kinds(body)?,
-                    b'E' => failed = Some(Said::read(body).failure()),
+                    b'E' => failed = Some(ServerError::read(body).failure()),
                     b'Z' => return Ok(()),
                     _ => {}
                 }
@@ -246,7 +246,7 @@ impl PostgresSession {
     }
 }
 
-/// How an exchange ended: a server that ends says why, and then closes the connection.
+/// Result of an exchange. A terminating server reports its reason before it closes the connection.
 fn ended(failed: Option<Failure>, turned: io::Result<()>) -> Result<(), Failure> {
     match failed {
         Some(failure) => Err(failure),
@@ -254,12 +254,12 @@ fn ended(failed: Option<Failure>, turned: io::Result<()>) -> Result<(), Failure>
     }
 }
 
-/// Asks for a prepared statement to be bound to values.
+/// Writes a Bind message.
 fn bind(statement: &Statement, values: &[Value], out: &mut bytes::BytesMut) {
     let at = out.len();
     out.put_u8(b'B');
     out.put_i32(0);
-    // The portal has no name.
+    // Unnamed portal.
     out.put_u8(0);
     out.put_slice(statement.name.as_bytes());
     out.put_u8(0);
@@ -268,13 +268,13 @@ fn bind(statement: &Statement, values: &[Value], out: &mut bytes::BytesMut) {
     for value in values {
         text::parameter(value, out);
     }
-    // What comes back is text, all of it.
+    // All results as text.
     out.put_i16(0);
     let length = i32::try_from(out.len() - at - 1).unwrap_or(i32::MAX);
     out[at + 1..at + 5].copy_from_slice(&length.to_be_bytes());
 }
 
-/// A statement that cannot be written as a message.
+/// Failure to encode a statement.
 fn unsent(error: &io::Error) -> Failure {
     Failure::new(Kind::Statement, format!("the statement cannot be sent: {error}"))
 }
@@ -322,7 +322,7 @@ impl Session for PostgresSession {
     }
 
     fn report_statistics(&mut self) -> Result<(), Failure> {
-        if self.major() >= COUNTS_WHEN_TOLD {
+        if self.major() >= FORCE_FLUSH_VERSION {
             self.run("SELECT pg_stat_force_next_flush()")?;
         }
         Ok(())
@@ -337,7 +337,7 @@ impl Session for PostgresSession {
     }
 }
 
-/// What ends a session's statement.
+/// Cancels the statement of a session.
 struct PostgresCancel {
     place: Arc<Place>,
     key: (i32, i32),
@@ -345,7 +345,7 @@ struct PostgresCancel {
 
 impl Cancel for PostgresCancel {
     fn cancel(&self) {
-        // A server that is not reached any more has ended the statement too.
+        // If the server is unreachable, the statement has ended, too.
         let _ = Wire::cancel(&self.place, self.key);
     }
 }
@@ -355,7 +355,7 @@ mod tests {
     use super::changed;
 
     #[test]
-    fn what_a_statement_changed_is_in_its_end() {
+    fn changed_rows_are_parsed_from_command_tag() {
         assert_eq!(changed(b"INSERT 0 5\0", false), 5);
         assert_eq!(changed(b"UPDATE 3\0", true), 3);
         assert_eq!(changed(b"SELECT 7\0", false), 7);

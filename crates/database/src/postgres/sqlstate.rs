@@ -1,39 +1,39 @@
-//! What went wrong, from PostgreSQL's codes and from the operating system's.
+//! Failures from PostgreSQL's and the system's error codes.
 
 use std::io;
 
 use crate::failure::{Failure, Kind};
 
-/// What the server says with an error.
+/// Error message of the server.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ServerError {
     pub(super) code: String,
     pub(super) message: String,
     pub(super) detail: Option<String>,
     pub(super) hint: Option<String>,
 }
 
-impl Said {
-    /// Reads the fields of an error: a letter and a text each, ended by a zero.
+impl ServerError {
+    /// Parses the fields of an error: a letter and a NUL-terminated text each.
     pub(super) fn read(body: &[u8]) -> Self {
-        let mut said = Self::default();
+        let mut error = Self::default();
         let fields = body.split(|byte| *byte == 0).filter_map(|field| field.split_first());
         for (letter, text) in fields {
             let text = String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
             match letter {
-                b'C' => said.code = text,
-                b'M' => said.message = text,
-                b'D' => said.detail = Some(text),
-                b'H' => said.hint = Some(text),
+                b'C' => error.code = text,
+                b'M' => error.message = text,
+                b'D' => error.detail = Some(text),
+                b'H' => error.hint = Some(text),
                 _ => {}
             }
         }
-        said
+        error
     }
 
-    /// What it means for a session that is connected.
+    /// Failure of a connected session.
     pub(super) fn failure(&self) -> Failure {
-        let mut line = format!("PostgreSQL says {} ({})", self.message, self.code);
+        let mut line = format!("PostgreSQL: {} ({})", self.message, self.code);
         let (kind, remedy) = meaning(&self.code);
         for more in [&self.detail, &self.hint].into_iter().flatten() {
             line.push_str(&format!("; {}", more.trim_end_matches('.')));
@@ -44,15 +44,15 @@ impl Said {
         Failure::new(kind, line)
     }
 
-    /// What it means for one that wanted to connect.
+    /// Failure of a connection attempt.
     pub(super) fn refusal(&self) -> Failure {
         let remedy = match self.code.as_str() {
             "57P03" => {
-                let line = format!("PostgreSQL says {}: wait until it has started", self.message);
+                let line = format!("PostgreSQL: {}: wait until it has started", self.message);
                 return Failure::new(Kind::Unreachable, line);
             }
             "28P01" => "set PGPASSWORD, or put the right password into the URL",
-            // The server names what the connection was, and the rule that is missing may be one with TLS.
+            // The message describes the connection; the missing rule may be a rule with TLS.
             "28000" if self.message.contains("no encryption") || self.message.contains("SSL off") => {
                 "plimsoll speaks no TLS with PostgreSQL: allow a `host` line in pg_hba.conf, or use a Unix socket or an SSH tunnel"
             }
@@ -60,11 +60,11 @@ impl Said {
             "53300" => "raise max_connections, or ask for fewer sessions",
             _ => return self.failure(),
         };
-        Failure::new(Kind::Refused, format!("PostgreSQL says {}: {remedy}", self.message))
+        Failure::new(Kind::Refused, format!("PostgreSQL: {}: {remedy}", self.message))
     }
 }
 
-/// The kind of an error, and what to do about it where that is known.
+/// Kind of an error, and its remedy if known.
 fn meaning(code: &str) -> (Kind, Option<&'static str>) {
     match code {
         "25006" => (Kind::ReadOnly, None),
@@ -72,7 +72,7 @@ fn meaning(code: &str) -> (Kind, Option<&'static str>) {
         "53100" => (Kind::NoSpace, Some("free space where the server's data are, or ask for less data")),
         "57014" => (Kind::Cancelled, None),
         "57P01" | "57P02" | "57P03" | "57P05" | "08000" | "08003" | "08006" => {
-            (Kind::Lost, Some("the server's log says why"))
+            (Kind::Lost, Some("see the server's log"))
         }
         "42501" => (Kind::Refused, Some("grant the right to this user, or name another one")),
         "3D000" | "42P01" | "42883" | "42704" | "3F000" => (Kind::Missing, None),
@@ -83,20 +83,21 @@ fn meaning(code: &str) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// A connection that broke while it was used.
+/// A broken connection.
 pub(super) fn lost(error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
         _ => error.to_string(),
     };
-    Failure::new(Kind::Lost, format!("the connection to PostgreSQL was lost: {why}: the server's log says more"))
+    Failure::new(Kind::Lost, format!("the connection to PostgreSQL was lost: {why}: see the server's log"))
 }
 
-/// A server that does not answer.
+/// An unreachable server.
 pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            let line = format!("{place}: this user may not connect there: run plimsoll as one who may, or name a host");
+            let line =
+                format!("{place}: this user may not connect there: run plimsoll as a permitted user, or name a host");
             return Failure::new(Kind::Refused, line);
         }
         io::ErrorKind::WouldBlock => "it does not answer in time".to_owned(),
@@ -108,9 +109,9 @@ pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     )
 }
 
-/// Bytes that are not of the protocol.
+/// Protocol violation.
 pub(super) fn garbled(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("{what}: what answers there is no PostgreSQL"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("{what}: not a PostgreSQL server"))
 }
 
 #[cfg(test)]
@@ -118,8 +119,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_have_meanings() {
-        let check = |code: &str, kind| assert_eq!(Said { code: code.into(), ..Said::default() }.failure().kind, kind);
+    fn sqlstates_have_kinds() {
+        let check = |code: &str, kind| {
+            assert_eq!(ServerError { code: code.into(), ..ServerError::default() }.failure().kind, kind);
+        };
         check("40001", Kind::Conflict);
         check("40P01", Kind::Conflict);
         check("55P03", Kind::Conflict);
@@ -133,19 +136,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_one_line_with_what_to_do() {
-        let said = Said::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
-        let failure = said.refusal();
+    fn message_is_one_line_with_remedy() {
+        let error = ServerError::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
+        let failure = error.refusal();
         assert_eq!(failure.kind, Kind::Refused);
         assert_eq!(
             failure.message,
-            "PostgreSQL says password authentication failed for user \"a\": set PGPASSWORD, or put the right password into the URL"
+            "PostgreSQL: password authentication failed for user \"a\": set PGPASSWORD, or put the right password into the URL"
         );
-        let said = Said::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
-        assert!(said.message.contains("; Check free disk space: free space"), "{said}");
-        let tls =
-            Said::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0").refusal();
+        let error = ServerError::read(b"C53100\0Mcould not extend file\0HCheck free disk space.\0\0").failure();
+        assert!(error.message.contains("; Check free disk space: free space"), "{error}");
+        let tls = ServerError::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0")
+            .refusal();
         assert!(tls.kind == Kind::Refused && tls.message.contains("no TLS"), "{tls}");
-        assert_eq!(Said::read(b"C57P03\0Mthe database system is starting up\0\0").refusal().kind, Kind::Unreachable);
+        assert_eq!(
+            ServerError::read(b"C57P03\0Mthe database system is starting up\0\0").refusal().kind,
+            Kind::Unreachable
+        );
     }
 }

@@ -1,19 +1,19 @@
-//! Values as the texts that PostgreSQL sends and takes.
+//! Values in PostgreSQL's text format.
 //!
-//! Texts serve every type there is, and an integer given as one suits columns of any width, `numeric` too.
+//! Text works for every type. An integer in text format fits columns of any width, including `numeric`.
 
 use bytes::{BufMut, BytesMut};
 
 use crate::digest::RowDigest;
 use crate::value::Value;
 
-/// Numbers of types in `pg_type`, which never change.
+/// OIDs in `pg_type`, which are fixed.
 pub(super) const BYTEA: u32 = 17;
 const BOOL: u32 = 16;
 const INTEGERS: [u32; 4] = [20, 21, 23, 26];
 const FLOATS: [u32; 2] = [700, 701];
 
-/// The value that the server sent for a column of this type.
+/// Value of a column of this type.
 pub(super) fn value(kind: u32, text: &[u8]) -> Value {
     let read = std::str::from_utf8(text).ok();
     let known = match kind {
@@ -26,12 +26,12 @@ pub(super) fn value(kind: u32, text: &[u8]) -> Value {
     known.unwrap_or_else(|| Value::Text(String::from_utf8_lossy(text).into_owned()))
 }
 
-/// Whether other systems give such a value in another form than PostgreSQL's text.
+/// True if other systems return the value in a form that differs from PostgreSQL's text.
 pub(super) fn differs(kind: u32) -> bool {
     kind == BOOL || kind == BYTEA || FLOATS.contains(&kind)
 }
 
-/// Digests a value in the form that it has in every system.
+/// Adds a value to the digest, in the form common to all systems.
 pub(super) fn digest(kind: u32, text: &[u8], digest: &mut RowDigest) {
     if !differs(kind) {
         return digest.bytes(text);
@@ -44,7 +44,7 @@ pub(super) fn digest(kind: u32, text: &[u8], digest: &mut RowDigest) {
     }
 }
 
-/// Bytes written as `\x0a1b`.
+/// Decodes `\x0a1b`.
 fn bytes(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |letter: u8| char::from(letter).to_digit(16);
     let (pairs, rest) = text.strip_prefix(b"\\x")?.as_chunks::<2>();
@@ -52,14 +52,14 @@ fn bytes(text: &[u8]) -> Option<Vec<u8>> {
     if rest.is_empty() { bytes } else { None }
 }
 
-/// Writes a parameter: its length, and itself. Bytes for a column of bytes go as they are; see [`formats`].
+/// Writes a parameter with its length. Bytes for a `bytea` column are binary; see [`formats`].
 pub(super) fn parameter(value: &Value, out: &mut BytesMut) {
     let at = out.len();
     out.put_i32(-1);
     match value {
         Value::Null => return,
         Value::Int(number) => integer(*number, out),
-        // Whole numbers are written without a point, so that they suit integer columns too.
+        // Integral values have no decimal point, so that they fit integer columns.
         Value::Float(number) if number.abs() < 1e15 => out.put_slice(number.to_string().as_bytes()),
         Value::Float(number) => out.put_slice(format!("{number:e}").as_bytes()),
         Value::Text(text) => out.put_slice(text.as_bytes()),
@@ -69,7 +69,7 @@ pub(super) fn parameter(value: &Value, out: &mut BytesMut) {
     out[at..at + 4].copy_from_slice(&length.to_be_bytes());
 }
 
-/// Writes the formats of parameters: one for all when all are text, which is nearly always.
+/// Writes the parameter formats: a single code if all are text, the usual case.
 pub(super) fn formats(kinds: &[u32], values: &[Value], out: &mut BytesMut) {
     let binary = |(kind, value): (&u32, &Value)| *kind == BYTEA && matches!(value, Value::Bytes(_));
     if !kinds.iter().zip(values).any(binary) {
@@ -82,7 +82,7 @@ pub(super) fn formats(kinds: &[u32], values: &[Value], out: &mut BytesMut) {
     }
 }
 
-/// An integer's digits, without a detour over the heap: most parameters are integers.
+/// Writes the digits of an integer without allocation: most parameters are integers.
 fn integer(number: i64, out: &mut BytesMut) {
     let mut digits = [0; 20];
     let mut at = digits.len();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_texts() {
+    fn parameters_are_encoded_as_text() {
         for number in [0, 7, -1, 1_234_567_890_123, i64::MAX, i64::MIN] {
             assert_eq!(written(&Value::Int(number)), number.to_string().as_bytes());
         }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_for_a_column_of_bytes_go_as_they_are() {
+    fn bytea_parameters_are_binary() {
         let check = |kinds: &[u32], values: &[Value], wanted: &[u8]| {
             let mut out = BytesMut::new();
             formats(kinds, values, &mut out);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_are_those_of_other_systems() {
+    fn digests_equal_other_systems() {
         let sum = |feed: &dyn Fn(&mut RowDigest)| {
             let (mut answer, mut row) = (Answer::default(), RowDigest::new());
             feed(&mut row);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_by_type() {
+    fn text_values_are_parsed_by_type() {
         assert_eq!(value(16, b"t"), Value::Int(1));
         assert_eq!(value(20, b"-5"), Value::Int(-5));
         assert_eq!(value(701, b"1e+20"), Value::Float(1e20));

@@ -1,8 +1,7 @@
-//! One connection: messages out and in, and how it begins (PostgreSQL's protocol 3.0).
+//! A connection: framing of messages, and startup (PostgreSQL protocol 3.0).
 //!
-//! Blocking, with one call to the kernel for what is asked and one for what is answered: this is a load generator, and an
-//! event loop between it and the server would only take time from both. Messages are written by `postgres-protocol`, which
-//! also knows how passwords are proved.
+//! Blocking, with a single system call for a request and a single one for its reply: an event loop in a load generator
+//! would only add latency. `postgres-protocol` encodes the messages and implements authentication.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -14,14 +13,14 @@ use postgres_protocol::authentication::{md5_hash, sasl};
 use postgres_protocol::message::frontend;
 
 use super::place::{Host, Place};
-use super::sqlstate::{Said, garbled, lost, unreachable};
+use super::sqlstate::{ServerError, garbled, lost, unreachable};
 use crate::failure::{Failure, Kind};
 
-/// How long a server may take to be reached, and to let one in.
+/// Timeout of connection and authentication.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes that are asked of the kernel at once.
+/// Size of a read.
 const CHUNK: usize = 32 << 10;
-/// No message is longer: PostgreSQL's values end at a gigabyte.
+/// Maximum length of a message: values are limited to 1 GiB.
 const MAX_MESSAGE_BYTES: usize = (1 << 30) + (1 << 20);
 
 enum Stream {
@@ -32,20 +31,20 @@ enum Stream {
 /// A connection.
 pub(super) struct Wire {
     stream: Stream,
-    /// What is to be sent.
+    /// Pending output.
     pub(super) out: BytesMut,
-    /// What came; from `start` to `end` it has not been looked at.
+    /// Received bytes; `start..end` is unread.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// The server's number of this session, and the secret that cancels it.
+    /// Backend PID, and the secret key for cancellation.
     pub(super) key: (i32, i32),
-    /// What the server calls its version.
+    /// Version as reported by the server.
     pub(super) version: String,
 }
 
 impl Wire {
-    /// Connects and is let in.
+    /// Connects and authenticates.
     pub(super) fn open(place: &Place) -> Result<Self, Failure> {
         let stream = Stream::open(place).map_err(|error| unreachable(&place.shown(), &error))?;
         let mut wire = Self {
@@ -62,17 +61,17 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Ends the statement of a session, from outside.
+    /// Cancels the statement of a session through a new connection.
     pub(super) fn cancel(place: &Place, key: (i32, i32)) -> io::Result<()> {
         let mut stream = Stream::open(place)?;
         let mut out = BytesMut::new();
         frontend::cancel_request(key.0, key.1, &mut out);
         stream.write(&out)?;
-        // The server closes the connection when it has passed the signal on.
+        // The server closes the connection after it has sent the signal.
         stream.read(&mut [0; 1]).map(drop)
     }
 
-    /// True for a connection that stays on this host.
+    /// True for a connection within this host.
     pub(super) fn is_local(&self) -> bool {
         match &self.stream {
             Stream::Socket(_) => true,
@@ -86,7 +85,7 @@ impl Wire {
             ("database", place.database.as_str()),
             ("application_name", "plimsoll"),
             ("client_encoding", "UTF8"),
-            // Texts of values are the same whatever the server is set to.
+            // Text formats independent of the server's settings.
             ("DateStyle", "ISO, MDY"),
             ("extra_float_digits", "1"),
         ];
@@ -98,10 +97,10 @@ impl Wire {
         loop {
             let (tag, body) = self.next().map_err(broken)?;
             match tag {
-                b'E' => return Err(Said::read(body).refusal()),
+                b'E' => return Err(ServerError::read(body).refusal()),
                 b'R' => {
                     let body = body.to_vec();
-                    self.prove(place, &body)?;
+                    self.authenticate(place, &body)?;
                 }
                 b'K' => {
                     let number = |at: usize| body.get(at..at + 4)?.try_into().ok().map(i32::from_be_bytes);
@@ -116,14 +115,14 @@ impl Wire {
                     }
                 }
                 b'Z' => return Ok(()),
-                // Notices, and what a newer protocol would negotiate.
+                // Notices, and protocol negotiation.
                 _ => {}
             }
         }
     }
 
-    /// Answers a question for a password.
-    fn prove(&mut self, place: &Place, body: &[u8]) -> Result<(), Failure> {
+    /// Answers an authentication request.
+    fn authenticate(&mut self, place: &Place, body: &[u8]) -> Result<(), Failure> {
         let broken = |error: io::Error| unreachable(&place.shown(), &error);
         let (kind, rest) = body.split_first_chunk::<4>().ok_or_else(|| broken(garbled("a question is too short")))?;
         let kind = i32::from_be_bytes(*kind);
@@ -145,48 +144,47 @@ impl Wire {
                 return self.scram(password);
             }
             _ => {
-                let line =
-                    "PostgreSQL wants a proof other than a password: allow scram-sha-256 for this user in pg_hba.conf";
+                let line = "PostgreSQL requires authentication other than by password: allow scram-sha-256 for this user in pg_hba.conf";
                 return Err(Failure::new(Kind::Refused, line));
             }
         }
         self.send().map_err(broken)
     }
 
-    /// SCRAM-SHA-256 (RFC 7677), which does not tell the server the password.
+    /// SCRAM-SHA-256 (RFC 7677), which does not reveal the password to the server.
     fn scram(&mut self, password: &str) -> Result<(), Failure> {
         let refused = |_| {
-            let line = "PostgreSQL did not prove that it knows the password either: is it the right server?";
+            let line = "PostgreSQL did not authenticate that it knows the password either: is it the right server?";
             Failure::new(Kind::Refused, line)
         };
         let mut scram = sasl::ScramSha256::new(password.as_bytes(), sasl::ChannelBinding::unsupported());
         frontend::sasl_initial_response(sasl::SCRAM_SHA_256, scram.message(), &mut self.out)
             .map_err(|error| lost(&error))?;
         self.send().map_err(|error| lost(&error))?;
-        scram.update(&self.proof(11)?).map_err(refused)?;
+        scram.update(&self.next_sasl_message(11)?).map_err(refused)?;
         frontend::sasl_response(scram.message(), &mut self.out).map_err(|error| lost(&error))?;
         self.send().map_err(|error| lost(&error))?;
-        scram.finish(&self.proof(12)?).map_err(refused)
+        scram.finish(&self.next_sasl_message(12)?).map_err(refused)
     }
 
-    /// The next part of a proof.
-    fn proof(&mut self, wanted: i32) -> Result<Vec<u8>, Failure> {
+    /// Next SASL message.
+    fn next_sasl_message(&mut self, wanted: i32) -> Result<Vec<u8>, Failure> {
         let (tag, body) = self.next().map_err(|error| lost(&error))?;
         match (tag, body.split_first_chunk::<4>()) {
-            (b'E', _) => Err(Said::read(body).refusal()),
+            (b'E', _) => Err(ServerError::read(body).refusal()),
             (b'R', Some((kind, rest))) if i32::from_be_bytes(*kind) == wanted => Ok(rest.to_vec()),
-            _ => Err(lost(&garbled("a proof is none"))),
+            _ => Err(lost(&garbled("an authentication message is invalid"))),
         }
     }
 
-    /// Sends what was written to `out`.
+    /// Sends the pending output.
     pub(super) fn send(&mut self) -> io::Result<()> {
         let sent = self.stream.write(&self.out);
         self.out.clear();
         sent
     }
 
-    /// The next message: its letter and what is in it.
+    /// Next message: type and body.
     pub(super) fn next(&mut self) -> io::Result<(u8, &[u8])> {
         let length = loop {
             let here = &self.buffer[self.start..self.end];
@@ -207,7 +205,7 @@ impl Wire {
         Ok((self.buffer[begin], &self.buffer[begin + 5..begin + length]))
     }
 
-    /// Reads what there is, with room for `wanted` bytes from `start`.
+    /// Reads available bytes, with room for `wanted` bytes from `start`.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         if self.buffer.len() - self.start < wanted.max(CHUNK / 2) {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -230,7 +228,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         frontend::terminate(&mut self.out);
-        // One that is lost already needs no farewell.
+        // The connection may be lost already.
         let _ = self.send();
     }
 }
@@ -260,7 +258,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// How long one call may wait.
+    /// Timeout of a single call.
     fn set_timeout(&self, set_timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Socket(stream) => stream.set_read_timeout(set_timeout),

@@ -1,16 +1,16 @@
-//! What SQLite's failures mean.
+//! Failures of SQLite.
 
 use rusqlite::{Error, ErrorCode};
 
 use crate::failure::{Failure, Kind};
 
-/// As much of a statement as a line of an error has room for.
+/// Maximum length of a statement in a message.
 const SHOWN: usize = 120;
 
-/// How SQLite begins to say that something is not there.
+/// Messages for missing objects.
 const MISSING: [&str; 5] = ["no such table", "no such view", "no such index", "no such trigger", "no such function"];
 
-/// The failure of a statement.
+/// Failure of a statement.
 pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
     let kind = kind(error);
     let hint = match kind {
@@ -18,24 +18,24 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
         Kind::Conflict => ": try the transaction again",
         _ => "",
     };
-    let said = match error {
-        // It repeats the statement, and says at which of its bytes it stumbled.
+    let message = match error {
+        // The full text repeats the statement, with the offset of the error.
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     };
-    Failure::new(kind, format!("SQLite says: {said}, of {}{hint}", shown(sql)))
+    Failure::new(kind, format!("SQLite: {message}, in {}{hint}", shown(sql)))
 }
 
-/// The failure to open a file.
+/// Failure to open a file.
 pub(super) fn of_opening(error: &Error, file: &std::path::Path) -> Failure {
     let kind = match kind(error) {
         Kind::Statement => Kind::Unreachable,
         other => other,
     };
-    Failure::new(kind, format!("{}: SQLite says: {error}", file.display()))
+    Failure::new(kind, format!("{}: SQLite: {error}", file.display()))
 }
 
-/// One line of a statement, without what follows it.
+/// A statement shortened to a single line.
 fn shown(sql: &str) -> String {
     let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
@@ -45,7 +45,7 @@ fn shown(sql: &str) -> String {
 }
 
 fn kind(error: &Error) -> Kind {
-    // Its code says no more than "an error": which one stands in the text alone.
+    // The generic error code: only the message distinguishes the cause.
     let (code, message) = match error {
         Error::SqliteFailure(error, message) => (error.code, message.as_deref().unwrap_or_default()),
         Error::SqlInputError { error, msg, .. } => (error.code, msg.as_str()),

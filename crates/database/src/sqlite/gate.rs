@@ -1,7 +1,7 @@
-//! The gate that writers of this process pass one after the other.
+//! FIFO queue of this process's writers.
 //!
-//! SQLite has one writer at a time, lets the others try again and again, and wakes nobody when one is done. Here they stand
-//! in a queue, in the order in which they came.
+//! SQLite allows a single writer at a time. Others poll and are never woken. This queue admits writers in order of
+//! arrival.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,22 +9,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// The gate.
+/// The write lock of a database.
 #[derive(Debug, Default)]
 pub(super) struct Gate(Mutex<Queue>);
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Who is inside.
+    /// Present holder.
     inside: Option<u64>,
-    /// Who waits, and on which thread.
+    /// Waiting writers and their threads.
     waiting: VecDeque<(u64, Thread)>,
-    /// How many came so far.
+    /// Number of arrivals so far.
     came: u64,
 }
 
 impl Gate {
-    /// Enters when it is free. True when inside.
+    /// Enters if free. True if entered.
     pub(super) fn try_enter(&self) -> bool {
         let mut queue = self.queue();
         if queue.inside.is_some() {
@@ -35,7 +35,7 @@ impl Gate {
         true
     }
 
-    /// Enters, or gives up after so long or when `cancelled` is set and [`Gate::wake_all`] called. True when inside.
+    /// Enters, or gives up after `limit` or when `cancelled` is set and [`Gate::wake_all`] is called. True if entered.
     pub(super) fn enter(&self, limit: Duration, cancelled: &AtomicBool) -> bool {
         let until = Instant::now() + limit;
         let mut queue = self.queue();
@@ -61,7 +61,7 @@ impl Gate {
         }
     }
 
-    /// Leaves it to who waits longest.
+    /// Leaves, and admits the next writer.
     pub(super) fn leave(&self) {
         let mut queue = self.queue();
         queue.inside = queue.waiting.pop_front().map(|(next, thread)| {
@@ -70,7 +70,7 @@ impl Gate {
         });
     }
 
-    /// Wakes all who wait, so that one who was cancelled notices.
+    /// Wakes all waiting writers, so that a cancelled writer notices.
     pub(super) fn wake_all(&self) {
         self.queue().waiting.iter().for_each(|(_, thread)| thread.unpark());
     }
@@ -87,7 +87,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(600);
 
     #[test]
-    fn one_is_inside_and_the_others_follow_in_their_order() {
+    fn writers_enter_in_order_of_arrival() {
         let (gate, go) = (Gate::default(), AtomicBool::new(false));
         let order = Mutex::new(Vec::new());
         assert!(gate.enter(LONG, &go));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_is_not_waited_for() {
+    fn cancelled_waiter_is_removed() {
         let (gate, cancelled) = (Gate::default(), AtomicBool::new(false));
         assert!(gate.enter(LONG, &cancelled));
         assert!(!gate.enter(Duration::from_millis(1), &cancelled));

@@ -1,4 +1,4 @@
-//! Where the time of SQLite's sessions goes: there is no server to ask, so each session times itself.
+//! Time accounting of SQLite's sessions: without a server, each session measures itself.
 
 use plimsoll_record::Spent;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -8,7 +8,7 @@ use plimsoll_units::Span;
 
 use super::stopwatch::Lap;
 
-/// What all sessions of one database spent and did, since it was opened.
+/// Time and work of all sessions of a database since it was opened.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     processor: AtomicU64,
@@ -21,7 +21,7 @@ pub(super) struct Ledger {
     log: Mutex<Log>,
 }
 
-/// How far the log is, in pages.
+/// Length of the log, in pages.
 #[derive(Debug, Default)]
 struct Log {
     end: u64,
@@ -29,14 +29,14 @@ struct Log {
 }
 
 impl Ledger {
-    /// Adds a lap: its processor time, and its waiting as what it waited for.
+    /// Adds a lap: its processor time, and its waiting time under `waiting`.
     pub(super) fn add(&self, lap: Lap, waiting: Spent) {
         self.processor.fetch_add(lap.processor_ns, Relaxed);
         let account = match waiting {
             Spent::Writing => &self.write,
             Spent::Committing => &self.commit,
             Spent::Locked => &self.lock,
-            // Sessions of one process take turns at a few places inside SQLite.
+            // Sessions of a process contend for a few locks inside SQLite.
             Spent::Reading if lap.nothing_fetched => &self.internal,
             _ => &self.read,
         };
@@ -48,9 +48,9 @@ impl Ledger {
         self.commits.fetch_add(1, Relaxed);
     }
 
-    /// A commit left the log with so many pages.
+    /// Length of the log after a commit, in pages.
     ///
-    /// Two sessions may say so in the other order; a log that begins again at its start is far shorter.
+    /// Two sessions may report in reverse order; a restarted log is far shorter.
     pub(super) fn log_is(&self, pages: u64) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         if pages > log.end {
@@ -62,17 +62,17 @@ impl Ledger {
         }
     }
 
-    /// Pages that were written to the log.
+    /// Pages written to the log.
     pub(super) fn log_pages(&self) -> u64 {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).written
     }
 
-    /// Transactions that changed something, and were committed.
+    /// Committed transactions with changes.
     pub(super) fn commits(&self) -> u64 {
         self.commits.load(Relaxed)
     }
 
-    /// The time spent in one way.
+    /// Time of an activity.
     pub(super) fn spent(&self, activity: Spent) -> Span {
         let account = match activity {
             Spent::Processor => &self.processor,
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_of_the_log_are_counted_over_its_new_beginnings() {
+    fn log_pages_are_counted_across_restarts() {
         let ledger = Ledger::default();
         for (pages, written) in [(3, 3), (10, 10), (8, 10), (1000, 1000), (2, 1002), (5, 1005)] {
             ledger.log_is(pages);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lap_is_split_between_the_processor_and_what_it_waited_for() {
+    fn lap_is_split_into_processor_and_wait() {
         let ledger = Ledger::default();
         ledger.add(Lap { processor_ns: 2, waiting_ns: 3, nothing_fetched: true }, Spent::Committing);
         ledger.add(Lap { processor_ns: 5, waiting_ns: 7, ..Lap::default() }, Spent::Locked);

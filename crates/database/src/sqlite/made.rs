@@ -1,4 +1,4 @@
-//! A file made for a run, and removed after it.
+//! A file created for a run, and removed after it.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -11,10 +11,10 @@ use crate::failure::{Failure, Kind};
 use crate::leftovers;
 use crate::made::{Flushes, Made, Make, Server};
 
-/// Files of one process are told apart, for it may make several.
+/// Counter for unique names.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// Makes a file in the folder, with a log beside it as SQLite needs it.
+/// Creates a file in the folder.
 pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     if make.memory.is_some() {
         let advice = "SQLite runs inside plimsoll, so its memory alone cannot be limited: choose a scale that is larger \
@@ -32,7 +32,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     Ok(Made::with(database.about.clone(), Box::new(database), Box::new(file)))
 }
 
-/// A new, empty file in a folder of its own, which is removed on drop with all that SQLite puts there.
+/// A new, empty file in a private folder, removed on drop with all files that SQLite creates there.
 struct MadeFile {
     folder: PathBuf,
     path: PathBuf,
@@ -43,7 +43,7 @@ impl MadeFile {
         let number = MADE.fetch_add(1, Relaxed);
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };
         let folder = parent.join(format!("plimsoll-sqlite-{}{suffix}", std::process::id()));
-        let unmade = |error: io::Error| {
+        let not_created = |error: io::Error| {
             let kind = match error.kind() {
                 io::ErrorKind::NotFound => Kind::Missing,
                 io::ErrorKind::AlreadyExists => Kind::Exists,
@@ -52,10 +52,10 @@ impl MadeFile {
             };
             Failure::new(kind, format!("{} cannot be made: {error}", folder.display()))
         };
-        DirBuilder::new().mode(0o700).create(&folder).map_err(unmade)?;
+        DirBuilder::new().mode(0o700).create(&folder).map_err(not_created)?;
         let file = Self { path: folder.join("data.db"), folder: folder.clone() };
-        leftovers::mark(&file.folder).map_err(unmade)?;
-        File::create_new(&file.path).map_err(unmade)?;
+        leftovers::mark(&file.folder).map_err(not_created)?;
+        File::create_new(&file.path).map_err(not_created)?;
         Ok(file)
     }
 }
@@ -64,7 +64,7 @@ impl Server for MadeFile {}
 
 impl Drop for MadeFile {
     fn drop(&mut self) {
-        // What cannot be removed stays to be seen.
+        // Files that cannot be removed are left.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

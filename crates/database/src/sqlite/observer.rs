@@ -1,7 +1,7 @@
-//! Looks on at SQLite's sessions: the accounts that they keep, and what Linux counted of this process.
+//! Observer of SQLite's sessions: their time accounts, and Linux's I/O counters of this process.
 //!
-//! SQLite shows what its caches found through an interface that only unsafe code reaches, so hits are not known; what it
-//! asked the operating system for is known by the bytes that this process read and wrote, in blocks.
+//! SQLite exposes cache statistics only through an unsafe interface, so that hits are unknown. Its requests to the
+//! operating system are derived from the bytes read and written by this process, in blocks.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::Span;
 
 use super::ledger::Ledger;
-use super::stopwatch::{figure, tells_queues};
+use super::stopwatch::{figure, reports_run_queue};
 use crate::failure::Failure;
 use crate::target::Observer;
 
-/// Bytes that SQLite puts before each page in its log.
+/// Bytes of a frame header in the log.
 const FRAME_HEAD: u64 = 24;
 
-/// The observer.
+/// An observer.
 pub(super) struct SqliteObserver {
     ledger: Arc<Ledger>,
     block: u64,
@@ -24,7 +24,7 @@ pub(super) struct SqliteObserver {
     durable: bool,
 }
 
-/// What Linux counted of this process.
+/// I/O counters of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ProcessIo {
     read: u64,
@@ -47,7 +47,7 @@ impl Observer for SqliteObserver {
         Ok(DatabaseCounters {
             reads: io.map(|io| io.read / self.block),
             read_time: Some(self.ledger.spent(Spent::Reading)),
-            // What was written to other journals than the log cannot be told from the data.
+            // Writes to other journals are indistinguishable from data.
             writes: io.zip(log).map(|(io, log)| io.written.saturating_sub(log) / self.block),
             log_bytes: log,
             log_flushes: flushes.then(|| self.ledger.commits()),
@@ -64,8 +64,8 @@ impl Observer for SqliteObserver {
     }
 
     fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
-        // Where waiting for a processor cannot be told from waiting for storage, nothing is better than something wrong.
-        tells_queues().then(|| {
+        // Absent if waiting for a processor cannot be separated from waiting for storage.
+        reports_run_queue().then(|| {
             use Spent::{Committing, Internal, Locked, Processor, Reading, Writing};
             [Processor, Reading, Writing, Committing, Locked, Internal]
                 .map(|spent| (spent, self.ledger.spent(spent)))
@@ -74,7 +74,7 @@ impl Observer for SqliteObserver {
     }
 }
 
-/// The lines of `/proc/self/io`.
+/// Lines of `/proc/self/io`.
 fn process_io(text: &str) -> Option<ProcessIo> {
     let figure = |name| figure(text, name);
     Some(ProcessIo { read: figure("rchar:")?, written: figure("wchar:")?, fetched: figure("read_bytes:")? })
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_of_linux_are_read() {
+    fn process_io_is_parsed() {
         let text = "rchar: 12\nwchar: 34\nsyscr: 1\nsyscw: 2\nread_bytes: 4096\nwrite_bytes: 0\n";
         assert_eq!(process_io(text), Some(ProcessIo { read: 12, written: 34, fetched: 4096 }));
         assert_eq!(process_io("rchar: x"), None);

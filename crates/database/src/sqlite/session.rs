@@ -1,4 +1,4 @@
-//! A session: one connection to the file, timed by its own stopwatch.
+//! A session: a connection to the file with a stopwatch.
 
 use plimsoll_record::Spent;
 use std::cell::Cell;
@@ -19,19 +19,19 @@ use crate::failure::{Failure, Kind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
-/// Statements that a session keeps ready.
+/// Size of the statement cache.
 const CACHED_STATEMENTS: usize = 512;
-/// A writer of another process is not in the queue: who waits for it looks this often.
+/// Writers of other processes are not in the queue: poll interval of their lock.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// How a session waits and writes back.
+/// Locking and checkpointing of a session.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
-    /// For how long it waits for the lock of another.
+pub(super) struct SessionOptions {
+    /// Lock timeout.
     pub(super) busy_timeout: Duration,
-    /// From how many pages of log on a commit copies them to the file; 0 for never.
+    /// Log pages that trigger a checkpoint after a commit; 0 disables it.
     pub(super) checkpoint_pages: u64,
-    /// Its file is on a block device, so that Linux counts what a thread has read from it.
+    /// The file is on a block device, so that Linux counts reads per thread.
     pub(super) on_device: bool,
 }
 
@@ -43,22 +43,22 @@ pub(super) struct SqliteSession {
     timing: Arc<Mutex<Timing>>,
     cancelled: Arc<AtomicBool>,
     busy_timeout: Duration,
-    /// It is inside the gate, for its transaction writes.
+    /// Holds the gate, because its transaction writes.
     inside: Cell<bool>,
 }
 
-/// What all sessions of one database share.
+/// State shared by all sessions of a database.
 #[derive(Clone, Default)]
 pub(super) struct Shared {
     pub(super) ledger: Arc<Ledger>,
     pub(super) gate: Arc<Gate>,
 }
 
-/// What the stopwatch of a session stands at.
+/// Stopwatch of a session.
 #[derive(Debug)]
 struct Timing {
     watch: Stopwatch,
-    /// What waiting now would be for.
+    /// Activity that waiting now would count as.
     waiting: Spent,
 }
 
@@ -70,18 +70,23 @@ impl Timing {
 }
 
 impl SqliteSession {
-    /// Makes a connection that was set up a session.
-    pub(super) fn new(mut connection: Connection, shared: Shared, manner: Manner) -> rusqlite::Result<Self> {
+    /// Turns a configured connection into a session.
+    pub(super) fn new(
+        mut connection: Connection,
+        shared: Shared,
+        session_options: SessionOptions,
+    ) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::new(manner.on_device), waiting: Spent::Reading }));
+        let timing =
+            Arc::new(Mutex::new(Timing { watch: Stopwatch::new(session_options.on_device), waiting: Spent::Reading }));
         let cancelled = Arc::new(AtomicBool::new(false));
-        watch_commits(&mut connection, &shared.ledger, &timing, manner.checkpoint_pages)?;
-        wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, manner.busy_timeout)?;
-        let (busy_timeout, inside) = (manner.busy_timeout, Cell::new(false));
+        watch_commits(&mut connection, &shared.ledger, &timing, session_options.checkpoint_pages)?;
+        wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, session_options.busy_timeout)?;
+        let (busy_timeout, inside) = (session_options.busy_timeout, Cell::new(false));
         Ok(Self { connection, statements: Vec::new(), shared, timing, cancelled, busy_timeout, inside })
     }
 
-    /// Does one thing, and accounts for its time.
+    /// Runs `act`, and accounts its time.
     fn timed<T>(&self, sql: &str, act: impl FnOnce(&Self) -> Result<T, rusqlite::Error>) -> Result<T, Failure> {
         self.cancelled.store(false, Relaxed);
         {
@@ -97,7 +102,7 @@ impl SqliteSession {
         locked(&self.timing).lap(&self.shared.ledger, Spent::Reading);
         outcome.map_err(|error| {
             let failure = failure::of_statement(&error, sql);
-            // A wait for a lock that was cancelled ends as one that took too long.
+            // A cancelled lock wait ends like a timeout.
             let cancelled = failure.kind == Kind::Conflict && self.cancelled.load(Relaxed);
             if cancelled { Failure { kind: Kind::Cancelled, ..failure } } else { failure }
         })
@@ -109,7 +114,7 @@ impl SqliteSession {
             .ok_or_else(|| Failure::new(Kind::Statement, "this statement was prepared by another session"))
     }
 
-    /// Runs a cached statement, and gives each row to `row`.
+    /// Runs a cached statement, and passes each row to `row`.
     fn each(&self, sql: &str, values: &[Value], row: impl FnMut(&rusqlite::Row, usize)) -> Result<u64, Failure> {
         self.timed(sql, |session| {
             let mut statement = session.connection.prepare_cached(sql)?;
@@ -118,7 +123,7 @@ impl SqliteSession {
         })
     }
 
-    /// Waits until no other session of this process writes, unless it writes already.
+    /// Waits for the gate, unless this session holds it.
     fn enter(&self) -> rusqlite::Result<()> {
         if self.inside.get() || self.shared.gate.try_enter() {
             self.inside.set(true);
@@ -128,10 +133,10 @@ impl SqliteSession {
         locked(&self.timing).lap(&self.shared.ledger, Spent::Locked);
         self.inside.set(self.shared.gate.enter(self.busy_timeout, &self.cancelled));
         locked(&self.timing).lap(&self.shared.ledger, meanwhile);
-        if self.inside.get() { Ok(()) } else { Err(told(ffi::SQLITE_BUSY)) }
+        if self.inside.get() { Ok(()) } else { Err(sqlite_error(ffi::SQLITE_BUSY)) }
     }
 
-    /// Steps through a statement, and says how many rows it changed.
+    /// Steps through a statement, and returns the number of changed rows.
     fn step(&self, statement: &mut Statement, mut row: impl FnMut(&rusqlite::Row, usize)) -> rusqlite::Result<u64> {
         let columns = statement.column_count();
         if !statement.readonly() {
@@ -147,7 +152,7 @@ impl SqliteSession {
         Ok(if changed { self.connection.changes() } else { 0 })
     }
 
-    /// Runs one of the statements that bound a transaction.
+    /// Runs a statement that begins or ends a transaction.
     fn bound(&self, sql: &str) -> Result<(), Failure> {
         self.each(sql, &[], |_, _| {}).map(drop)
     }
@@ -164,7 +169,7 @@ impl Session for SqliteSession {
             let mut batch = Batch::new(&session.connection, sql);
             while let Some(mut statement) = batch.next()? {
                 if session.cancelled.load(Relaxed) {
-                    return Err(told(ffi::SQLITE_INTERRUPT));
+                    return Err(sqlite_error(ffi::SQLITE_INTERRUPT));
                 }
                 answer.changed += session.step(&mut statement, |row, columns| answer.count(digest(row, columns)))?;
             }
@@ -198,7 +203,7 @@ impl Session for SqliteSession {
         Ok(found)
     }
 
-    /// Takes the place of the one writer at once: who reads first and writes then would be refused when another wrote in
+    /// Takes the write lock at once: a transaction that reads first and writes later fails if another session wrote in
     /// between.
     fn begin(&mut self) -> Result<(), Failure> {
         self.bound("BEGIN IMMEDIATE")
@@ -209,7 +214,7 @@ impl Session for SqliteSession {
     }
 
     fn rollback(&mut self) -> Result<(), Failure> {
-        // A full disk and a cancelled statement have undone it already.
+        // A full disk and a cancelled statement roll back automatically.
         if self.connection.is_autocommit() {
             return Ok(());
         }
@@ -226,7 +231,7 @@ impl Session for SqliteSession {
 }
 
 impl Drop for SqliteSession {
-    /// What it had locked is free now.
+    /// Releases its locks.
     fn drop(&mut self) {
         let _ = self.rollback();
         if self.inside.get() {
@@ -235,7 +240,7 @@ impl Drop for SqliteSession {
     }
 }
 
-/// Ends a statement from another thread.
+/// Cancels a statement from another thread.
 struct SqliteCancel {
     handle: InterruptHandle,
     cancelled: Arc<AtomicBool>,
@@ -250,7 +255,7 @@ impl Cancel for SqliteCancel {
     }
 }
 
-/// Tells the stopwatch when a commit begins and when its log is written, and copies the log to the file when it is long.
+/// Marks the begin of commits and the end of log writes for the stopwatch, and checkpoints a long log.
 fn watch_commits(
     connection: &mut Connection,
     ledger: &Arc<Ledger>,
@@ -269,14 +274,14 @@ fn watch_commits(
         locked(&times).lap(&at, Spent::Writing);
         at.log_is(pages);
         if checkpoint_pages > 0 && pages >= checkpoint_pages {
-            // The transaction is durable without it: when others read what it would overwrite, a later one does it.
+            // The transaction is durable without it. If readers prevent the checkpoint, a later commit repeats it.
             let _ = log.checkpoint();
         }
         Ok(())
     }))
 }
 
-/// Lets it wait for the locks of other processes, and for those that commits and checkpoints of this one hold for a moment.
+/// Waits for locks of other processes, and for brief locks of commits and checkpoints of this process.
 fn wait_for_locks(
     connection: &mut Connection,
     ledger: &Arc<Ledger>,
@@ -303,12 +308,12 @@ fn wait_for_locks(
     }))
 }
 
-/// What SQLite says with this code.
-fn told(code: i32) -> rusqlite::Error {
+/// Error with this code of SQLite.
+fn sqlite_error(code: i32) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }
 
-/// A panic elsewhere leaves nothing here half done.
+/// Poisoning is harmless: the state is always consistent.
 fn locked(timing: &Mutex<Timing>) -> MutexGuard<'_, Timing> {
     timing.lock().unwrap_or_else(PoisonError::into_inner)
 }

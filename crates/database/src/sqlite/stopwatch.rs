@@ -1,7 +1,7 @@
-//! A stopwatch for the thread that carries it: how much of its time a thread worked, and how much it waited.
+//! A stopwatch of the calling thread: time at work and time waiting.
 //!
-//! Waiting for a processor counts as work, as it does for a server's sessions: Linux says how long that took (`schedstat`).
-//! That file is read only where it can matter, so that a call of microseconds pays for no more than two clocks.
+//! Waiting for a processor counts as work, as for a server's sessions: Linux reports it in `schedstat`. That file is
+//! read only if it can matter, so that a call of microseconds costs no more than two clock reads.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -9,41 +9,41 @@ use std::thread::ThreadId;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Waiting below this is not asked about, in nanoseconds: asking takes about a microsecond.
-const ASKED_FROM_NS: u64 = 20_000;
+/// Waits shorter than this skip `schedstat`, in nanoseconds: reading it takes about a microsecond.
+const MIN_QUEUE_CHECK_NS: u64 = 20_000;
 
-/// What a thread did between two looks.
+/// Activity of a thread between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lap {
-    /// At work on a processor or waiting for one, in nanoseconds.
+    /// On a processor or runnable, in nanoseconds.
     pub(super) processor_ns: u64,
     /// The rest, in nanoseconds.
     pub(super) waiting_ns: u64,
-    /// It had nothing read from storage, so that it cannot have waited for that. False where this is not known.
+    /// No bytes were read from storage, so that the wait was not for a read. False if unknown.
     pub(super) nothing_fetched: bool,
 }
 
-/// The stopwatch.
+/// A stopwatch.
 #[derive(Debug, Default)]
 pub(super) struct Stopwatch {
     wall_ns: u64,
     cpu_ns: u64,
     account: Account,
     files: Option<Files>,
-    /// What is read goes through a block device, so that Linux counts it for the thread.
+    /// Reads go through a block device, so that Linux counts them per thread.
     on_device: bool,
 }
 
-/// What Linux counted of a thread since it began.
+/// Linux's counters of a thread since its start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
-    /// Nanoseconds that it waited for processors.
+    /// Nanoseconds spent runnable.
     queued_ns: Option<u64>,
-    /// Bytes that it had read from storage.
+    /// Bytes read from storage.
     fetched: Option<u64>,
 }
 
-/// Where Linux shows that.
+/// Files with the counters.
 #[derive(Debug)]
 struct Files {
     thread: ThreadId,
@@ -51,18 +51,18 @@ struct Files {
     io: Option<File>,
 }
 
-/// Linux tells how long threads wait for processors.
-pub(super) fn tells_queues() -> bool {
+/// Whether Linux reports run-queue delays of threads.
+pub(super) fn reports_run_queue() -> bool {
     File::open("/proc/thread-self/schedstat").is_ok_and(|file| queued(&file).is_some())
 }
 
 impl Stopwatch {
-    /// One for a thread that reads from a block device, or from what is none: then it is not known what was fetched.
+    /// Creates a stopwatch. Without a block device, bytes read are unknown.
     pub(super) fn new(on_device: bool) -> Self {
         Self { on_device, ..Self::default() }
     }
 
-    /// Begins, on the thread that calls.
+    /// Starts on the calling thread.
     pub(super) fn start(&mut self) {
         let thread = std::thread::current().id();
         let same = self.files.as_ref().is_some_and(|files| files.thread == thread);
@@ -71,22 +71,22 @@ impl Stopwatch {
             let io = if self.on_device { open("io") } else { None };
             self.files = Some(Files { thread, schedstat: open("schedstat"), io });
         }
-        // Who was away may have waited for a processor when it came back: that was not this call's.
-        if !same || nanos(ClockId::Monotonic).saturating_sub(self.wall_ns) > ASKED_FROM_NS {
+        // The thread may have waited for a processor since the last lap: that is not part of this call.
+        if !same || nanos(ClockId::Monotonic).saturating_sub(self.wall_ns) > MIN_QUEUE_CHECK_NS {
             self.account = self.ask();
         }
         self.wall_ns = nanos(ClockId::Monotonic);
         self.cpu_ns = nanos(ClockId::ThreadCPUTime);
     }
 
-    /// What was done since the start or the last lap.
+    /// Activity since the start or the last lap.
     pub(super) fn lap(&mut self) -> Lap {
         let (wall_ns, cpu_ns) = (nanos(ClockId::Monotonic), nanos(ClockId::ThreadCPUTime));
         let wall = wall_ns.saturating_sub(self.wall_ns);
         let cpu = cpu_ns.saturating_sub(self.cpu_ns).min(wall);
         let mut waiting = wall - cpu;
         let mut nothing_fetched = false;
-        if waiting > ASKED_FROM_NS {
+        if waiting > MIN_QUEUE_CHECK_NS {
             let account = self.ask();
             let queued =
                 account.queued_ns.zip(self.account.queued_ns).map_or(0, |(now, then)| now.saturating_sub(then));
@@ -107,17 +107,17 @@ impl Stopwatch {
     }
 }
 
-/// Nanoseconds that a thread waited for processors since it began: the second figure of its `schedstat`.
+/// Run-queue delay in nanoseconds since the start of a thread: the second value of its `schedstat`.
 fn queued(file: &File) -> Option<u64> {
     text(file)?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// The figure after a name, one in each line.
+/// Value after a name at the start of a line.
 pub(super) fn figure(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
 }
 
-/// The whole of a short file of `/proc`.
+/// Content of a short file in `/proc`.
 fn text(file: &File) -> Option<String> {
     let mut bytes = [0; 512];
     let length = file.read_at(&mut bytes, 0).ok()?;
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sleep_is_waiting_and_work_is_work() {
+    fn sleep_counts_as_wait_and_work_as_processor() {
         let mut watch = Stopwatch::default();
         watch.start();
         std::thread::sleep(Duration::from_millis(30));
@@ -148,7 +148,7 @@ mod tests {
             std::hint::spin_loop();
         }
         let worked = watch.lap();
-        if tells_queues() {
+        if reports_run_queue() {
             assert!(worked.processor_ns > worked.waiting_ns, "{worked:?}");
         }
     }

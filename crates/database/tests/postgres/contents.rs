@@ -1,4 +1,4 @@
-//! What is in a database, and its end.
+//! Listing and dropping the contents of a database.
 
 use super::Server;
 
@@ -22,14 +22,14 @@ CREATE FUNCTION other.g() RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE TYPE pair AS (a int, b int);";
 
 #[test]
-fn contents_are_named_and_dropped() {
+fn contents_are_listed_and_dropped_in_schemas() {
     let Some(server) = Server::start("contents") else { return };
     let database = server.database();
     assert_eq!(database.contents().unwrap(), [""; 0]);
     database.destroy_contents(None).unwrap();
     let mut session = server.session();
     session.run(THINGS).unwrap();
-    // An extension belongs to the server's owner, wherever it is; a test's own is the only one that is always there.
+    // Extensions belong to the owner of the server; only a created server has a suitable owner for certain.
     let extension =
         session.run("CREATE SCHEMA kept; CREATE EXTENSION pgcrypto SCHEMA kept; CREATE TABLE kept.d (n int)");
     let mut wanted = vec![

@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said about it.
+//! Failures and their messages.
 
 use plimsoll_database::Kind;
 
@@ -59,7 +59,7 @@ fn cancelled(server: &Server) {
     until("it sleeps", || other.run(&query).unwrap().rows == 1);
     cancel.cancel();
     assert_eq!(waiting.join().unwrap(), (Kind::Cancelled, 1));
-    // Nobody is there any more: nothing happens.
+    // No effect after the end of the session.
     cancel.cancel();
 }
 

@@ -1,4 +1,4 @@
-//! How servers begin and end.
+//! Start and end of created servers.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,10 +10,10 @@ use plimsoll_units::Bytes;
 
 use super::{Folder, Server, failure, made, until, wanted};
 
-/// What the kernel calls a filesystem in memory.
+/// `TMPFS_MAGIC`.
 const IN_MEMORY: u64 = 0x0102_1994;
 
-/// What tells a copy of this program to make a server and wait to be killed.
+/// Makes a copy of this test program create a server and wait to be killed.
 const PARENT: &str = "PLIMSOLL_TEST_OF_A_KILLED_PARENT";
 
 fn postmaster(database: &dyn Database) -> PathBuf {
@@ -27,14 +27,14 @@ fn entries(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_server_goes_with_its_owner() {
+fn server_is_removed_on_drop() {
     let Some(mut server) = Server::start("life") else { return };
     let (process, sockets) = (postmaster(server.database()), server.sockets());
     let mut session = server.session();
     assert!(process.exists() && Path::new(&sockets).exists() && sockets.len() < 100);
     assert_eq!(entries(&server.folder.0), 1);
     assert_eq!(fs::metadata(&sockets).unwrap().permissions(), std::os::unix::fs::PermissionsExt::from_mode(0o40_700));
-    // Nothing is left of it, even with a session open.
+    // Nothing remains, even with an open session.
     session.run("SELECT 1").unwrap();
     server.made = None;
     assert!(!process.exists() && !Path::new(&sockets).exists());
@@ -43,7 +43,7 @@ fn a_server_goes_with_its_owner() {
 }
 
 #[test]
-fn a_server_can_be_told_how() {
+fn server_settings_can_be_given() {
     let folder = Folder::new("told");
     let mut order = wanted(&folder);
     order.flushes = Flushes::Ignored;
@@ -59,7 +59,7 @@ fn a_server_can_be_told_how() {
 }
 
 #[test]
-fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
+fn failed_start_is_explained_and_leaves_no_files() {
     let folder = Folder::new("wrong");
     let mut order = wanted(&folder);
     order.settings.push(("no_such_setting".into(), "1".into()));
@@ -73,13 +73,13 @@ fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
     assert!(nowhere.kind == Kind::Unsupported && nowhere.message.contains("none"), "{nowhere}");
 }
 
-/// Not a test: what [`a_server_ends_with_a_killed_process`] starts and kills.
+/// Not a test: started and killed by [`a_server_ends_with_a_killed_process`].
 #[test]
 fn parent() {
     let Some(folder) = std::env::var_os(PARENT) else { return };
     let folder = Folder(folder.into());
     let order = wanted(&folder);
-    // From a thread that ends: the server must not end with it.
+    // On a thread that ends: the server must survive it.
     let made = std::thread::spawn(move || order.make().unwrap()).join().unwrap();
     println!("\nserver {}", postmaster(made.database.as_ref()).display());
     loop {
@@ -105,7 +105,7 @@ fn a_server_ends_with_a_killed_process() {
 }
 
 #[test]
-fn a_limit_of_memory_holds() {
+fn memory_limit_is_enforced() {
     let folder = Folder::new("memory");
     let mut order = wanted(&folder);
     let limit = Bytes::mib(96);
@@ -128,9 +128,9 @@ fn a_limit_of_memory_holds() {
     let before = observer.counters().unwrap();
     session.run("SELECT count(*) FROM big WHERE t <> ''").unwrap();
     let fetched = observer.counters().unwrap().since(&before).fetched_bytes.unwrap();
-    // On storage in memory there is nothing to fetch.
+    // A filesystem in memory has no reads.
     if rustix::fs::statfs(&folder.0).unwrap().f_type as u64 != IN_MEMORY {
-        // Of 200 MiB less than the limit can have stayed.
+        // At most the limit of the 200 MiB can have stayed in memory.
         assert!(fetched > 100 << 20, "{}", Bytes::new(fetched));
     }
     drop((session, observer));
@@ -139,7 +139,7 @@ fn a_limit_of_memory_holds() {
 }
 
 #[test]
-fn server_whose_process_was_killed_is_explained_and_kept() {
+fn killed_server_is_explained_and_kept() {
     let folder = Folder::new("dead");
     let Some(made) = made(&wanted(&folder)) else { return };
     let made = made.unwrap();

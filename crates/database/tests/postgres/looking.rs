@@ -1,4 +1,4 @@
-//! What an observer sees.
+//! Counters and activities seen by an observer.
 
 use plimsoll_database::Observer;
 use plimsoll_record::{DatabaseCounters, Spent};
@@ -7,7 +7,7 @@ use plimsoll_units::{Bytes, Span};
 use super::{Server, until};
 
 #[test]
-fn an_observer_sees_what_is_done() {
+fn observer_reports_activity_and_counters() {
     let Some(server) = Server::start("looking") else { return };
     about(&server);
     counters(&server);
@@ -37,7 +37,7 @@ fn look(observer: &mut dyn Observer) -> DatabaseCounters {
 fn counters(server: &Server) {
     let mut session = server.session();
     let mut observer = server.database().observer().unwrap();
-    // Four times the cache, four rows to a block.
+    // Four times the cache, four rows per block.
     session.run("CREATE TABLE big AS SELECT n, repeat('x', 1900) AS t FROM generate_series(1, 16384) n").unwrap();
     session.report_statistics().unwrap();
     server.database().checkpoint().unwrap();
@@ -46,7 +46,7 @@ fn counters(server: &Server) {
     assert_eq!(rows, 16_384);
     session.report_statistics().unwrap();
     let seen = look(&mut *observer).since(&before);
-    // All blocks, but for those that were still in the cache.
+    // All blocks except those still cached.
     let reads = seen.reads.unwrap();
     assert!((4096 - 1024..4096 + 512).contains(&reads), "{seen:?}");
     assert!(seen.hits.unwrap() + reads >= 4096 && seen.read_time.unwrap() > Span::ZERO, "{seen:?}");
@@ -59,9 +59,9 @@ fn counters(server: &Server) {
     }
     session.report_statistics().unwrap();
     let seen = look(&mut *observer).since(&before);
-    // The ten, and the request to count them.
+    // Ten commits, and the flush of the statistics.
     assert_eq!(seen.commits, Some(11), "{seen:?}");
-    // The log's writer flushes and counts at its own pace.
+    // The WAL writer flushes and reports at its own pace.
     until("flushes are counted", || {
         let seen = look(&mut *observer).since(&before);
         seen.log_flushes.unwrap() >= 1 && seen.log_bytes.unwrap() > 4_000_000 && seen.log_flush_latency().is_some()
@@ -69,7 +69,7 @@ fn counters(server: &Server) {
     server.database().checkpoint().unwrap();
     until("writes are counted", || look(&mut *observer).since(&before).writes.unwrap() >= 1000);
 
-    // Looking on adds nothing to what is seen. Those that connected for a moment may be counted late.
+    // Observation adds nothing to the counters. Short connections may be counted late.
     until("nothing is counted", || {
         let before = look(&mut *observer);
         for _ in 0..20 {

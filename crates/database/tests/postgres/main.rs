@@ -1,4 +1,4 @@
-//! PostgreSQL, on servers that are made for each test.
+//! Tests on PostgreSQL servers created for each test.
 #![allow(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used, reason = "a test that is skipped says why")]
 
 mod contents;
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use plimsoll_database::{Address, Database, Failure, Flushes, Kind, Made, Make, Session, System, connect};
 use plimsoll_units::Bytes;
 
-/// A server in a directory of its own, which goes with it.
+/// A server in a private directory, removed on drop.
 struct Server {
-    /// None once it was stopped.
+    /// `None` after it was stopped.
     made: Option<Made>,
     folder: Folder,
 }
 
-/// A directory that goes with this.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -28,7 +28,7 @@ impl Folder {
         let folder = std::env::temp_dir().join(format!("plimsoll-database-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
-        // Servers run as another user when this is root.
+        // Under root, servers run as another user.
         std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         Self(folder)
     }
@@ -52,7 +52,7 @@ fn wanted(folder: &Folder) -> Make {
     }
 }
 
-/// Makes what is wanted; none, with the reason said, where no server is installed.
+/// Creates a server; `None`, with the reason printed, if PostgreSQL is not installed.
 fn made(make: &Make) -> Option<Result<Made, Failure>> {
     match make.make() {
         Err(failure) if failure.kind == Kind::Unsupported && failure.message.contains("is installed here") => {
@@ -78,7 +78,7 @@ impl Server {
         self.database().session().unwrap()
     }
 
-    /// Its directory for sockets.
+    /// Directory of the socket.
     fn sockets(&self) -> String {
         let rows = self.session().rows("SHOW unix_socket_directories").unwrap();
         rows[0][0].text().unwrap().to_owned()

@@ -1,4 +1,4 @@
-//! Values in and out, statements, counts and digests.
+//! Values, statements, counts and digests.
 
 use plimsoll_database::{Answer, Session, Value};
 
@@ -141,7 +141,7 @@ fn transactions(session: &mut dyn Session, other: &mut dyn Session) {
     assert_eq!(other.run("SELECT * FROM t").unwrap().rows, 1);
 }
 
-/// Messages that are longer than what is read at once, and many short ones.
+/// Messages longer than a read, and many short messages.
 fn large(session: &mut dyn Session) {
     let text = "x".repeat(3 << 20);
     let echo = session.prepare("SELECT length(?::text), ?::text").unwrap();

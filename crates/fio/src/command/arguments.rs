@@ -1,7 +1,7 @@
-//! Arguments as fio takes them: one dash or two, `--name=value` or `--name value`, any beginning of a name that is one
-//! name's only, files among them, nothing but files behind `--`.
+//! fio's argument syntax: one or two dashes, `--name=value` or `--name value`, unambiguous prefixes of names, files
+//! among options, and only files after `--`.
 //!
-//! Learned by running fio 3.33, which reads them with `getopt_long_only`. A lone `-` is a job file, standard input.
+//! Observed with fio 3.33, which uses `getopt_long_only`. A lone `-` is a job file on standard input.
 
 use super::flags::{self, FLAGS, Flag, Flags, Takes};
 use crate::fault::{FaultKind, Findings, Place};
@@ -9,10 +9,10 @@ use crate::near;
 use crate::options::{self, Known};
 use crate::parse::{Section, Written};
 
-/// Arguments, told apart.
+/// Classified arguments.
 pub(super) struct Read {
     pub flags: Flags,
-    /// Global options first, in a section of their own.
+    /// Sections, global options first.
     pub sections: Vec<Section>,
     pub files: Vec<(String, Place)>,
 }
@@ -35,12 +35,12 @@ pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value.to_owned())));
         let mut next = || rest.next().map(|(_, argument)| argument.clone());
         match find(name, &place, findings) {
-            Some(Meant::Flag(flag)) => {
+            Some(Argument::Flag(flag)) => {
                 if let Some(value) = flag_value(flag, value, &mut next, &place, findings) {
                     flags::set(&mut read.flags, flag, value, &place, findings);
                 }
             }
-            Some(Meant::Option(name)) => read.option(name, value, &mut next, place),
+            Some(Argument::Option(name)) => read.option(name, value, &mut next, place),
             None => {}
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
 
 impl Read {
     fn option(&mut self, name: String, value: Option<String>, next: &mut dyn FnMut() -> Option<String>, place: Place) {
-        let is_bare = matches!(options::known(&name), Known::Here(spec) if spec.is_bare());
+        let is_bare = matches!(options::known(&name), Known::Supported(spec) if spec.is_bare());
         let raw = value.or_else(|| if is_bare { None } else { next() });
         if let ("name", Some(job)) = (name.as_str(), &raw) {
             self.sections.push(Section { name: Some(job.clone()), written: Vec::new(), place: place.clone() });
@@ -60,24 +60,24 @@ impl Read {
     }
 }
 
-enum Meant {
+enum Argument {
     Flag(&'static Flag),
     Option(String),
 }
 
-/// Flags and options by their whole name, then by a beginning of it.
-fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Meant> {
+/// Looks up flags and options by exact name, then by unambiguous prefix.
+fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Argument> {
     let flag = |name: &str| FLAGS.iter().find(|flag| flag.name == name);
     if let Some(flag) = flag(name) {
-        return Some(Meant::Flag(flag));
+        return Some(Argument::Flag(flag));
     }
-    if !matches!(options::known(name), Known::Nowhere(_)) {
-        return Some(Meant::Option(name.to_owned()));
+    if !matches!(options::known(name), Known::Unknown(_)) {
+        return Some(Argument::Option(name.to_owned()));
     }
     let all = || FLAGS.iter().map(|flag| flag.name).chain(options::names());
     let begun: Vec<&str> = all().filter(|known| known.starts_with(name)).collect();
     match begun[..] {
-        [only] => return Some(flag(only).map_or_else(|| Meant::Option(only.to_owned()), Meant::Flag)),
+        [only] => return Some(flag(only).map_or_else(|| Argument::Option(only.to_owned()), Argument::Flag)),
         [] => {
             let near = near::nearest(name, all());
             let remedy = near.map_or("see --cmdhelp".to_owned(), |near| format!("did you mean --{near}?"));

@@ -53,7 +53,7 @@ pub enum IdleProfile {
 }
 
 /// The flags.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
     /// `--output`: results go to this file.
@@ -209,7 +209,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag(
         "debug",
         Value,
-        Without("nothing is told of the inside of a run; --parse-only and --showcmd tell how jobs are read"),
+        Without("internals of a run are not printed; --parse-only and --showcmd show the parsed jobs"),
     ),
     flag("alloc-size", Value, Without("memory is taken from the system as it is needed")),
     flag("client", Value, Refuse(REMOTE)),
@@ -222,7 +222,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("trigger-timeout", Value, Refuse(TRIGGER)),
     flag("inflate-log", Value, Refuse("logs are text from the start")),
     flag("merge-blktrace-only", Nothing, Refuse("traces are not merged")),
-    flag("latency-log", Nothing, Refuse("fio itself has it no more; write write_lat_log in a job")),
+    flag("latency-log", Nothing, Refuse("removed from fio; write write_lat_log in a job")),
     flag("cpuclock-test", Nothing, Refuse("time is read from the monotonic clock")),
     flag("crctest", Perhaps, Refuse("checksums are not measured")),
     flag("memcpytest", Perhaps, Refuse("memory is not measured")),
@@ -234,7 +234,7 @@ pub(super) fn set(flags: &mut Flags, flag: &Flag, value: Option<String>, place: 
     match flag.act {
         Set(act) => act(flags),
         Ask(question) => flags.question = Some(question(value.filter(|text| !text.is_empty()))),
-        Without(why) => findings.note(place, format!("--{name} changes nothing: {why}")),
+        Without(why) => findings.note(place, format!("--{name} has no effect: {why}")),
         Refuse(why) => findings.fault(place, FaultKind::Unsupported, format!("--{name} is not supported"), why),
         Read(act) => {
             let text = value.unwrap_or_default();
@@ -275,7 +275,7 @@ fn output_format(flags: &mut Flags, text: &str) -> Result<(), String> {
             "terse" | "minimal" => Format::Terse,
             "json" => Format::Json,
             "json+" => Format::JsonPlus,
-            other => return Err(format!("{other:?} is no form; write some of normal,terse,json,json+")),
+            other => return Err(format!("{other:?} is not a format; write some of normal,terse,json,json+")),
         };
         add(&mut formats, format);
     }
@@ -317,7 +317,7 @@ fn span(text: &str, bare: Bare) -> Result<Span, String> {
     number::span(text, bare).map_err(|Unreadable(words)| words)
 }
 
-/// A time in milliseconds where it has no unit, as of `--eta-interval`.
+/// A time; without a unit in milliseconds, as for `--eta-interval`.
 fn millis(text: &str) -> Result<Span, String> {
     let micros = number::whole(text, Scale::Time(1_000)).map_err(|Unreadable(words)| words)?;
     u64::try_from(micros).map(Span::from_micros).map_err(|_| "no time; write milliseconds, such as 500".to_owned())

@@ -1,4 +1,4 @@
-//! What a job asks: directions, orders, block sizes, offsets.
+//! Operations of a job: directions, order, block sizes, offsets.
 
 use plimsoll_units::Bytes;
 
@@ -7,46 +7,46 @@ use crate::number::{self, Base, Scale};
 use crate::settings::Settings;
 use crate::value::{Distribution, Each, Extent};
 
-/// Which operations.
+/// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direction {
-    /// There are reads.
+    /// Reads.
     pub reads: bool,
-    /// There are writes.
+    /// Writes.
     pub writes: bool,
-    /// There are trims; together with writes, each place is trimmed and then written.
+    /// Trims; together with writes, each block is trimmed and then written.
     pub trims: bool,
 }
 
-/// In which order.
+/// Order of offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// `read`, `write`, `rw`: one after the other, each so many bytes behind the end of the last one (`rw=read:4k`);
-    /// below zero it goes backward.
+    /// `read`, `write`, `rw`: each operation starts `step` bytes after the end of the previous (`rw=read:4k`);
+    /// backwards if negative.
     Sequential {
-        /// Bytes between them.
+        /// Gap in bytes.
         step: i64,
     },
-    /// `randread`, `randwrite`, `randrw`: this many from each random place on (`rw=randread:8`).
+    /// `randread`, `randwrite`, `randrw`: `run` operations from each random offset (`rw=randread:8`).
     Random {
         /// At least 1.
         run: u64,
-        /// `rw_sequencer=identical`: all of them at that place.
+        /// `rw_sequencer=identical`: all of them at the same offset.
         identical: bool,
     },
 }
 
-/// Sizes of blocks.
+/// Block sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockSizes {
-    /// From the first to the second, all multiples of the first equally likely; one size where both are the same.
+    /// From the first to the second: multiples of the first, with equal probability; a single size if equal.
     Range(Bytes, Bytes),
-    /// Sizes with their hundredths, together 100.
+    /// Sizes with their percentages, 100 in total.
     Split(Vec<(Bytes, u32)>),
 }
 
 impl BlockSizes {
-    /// The smallest.
+    /// Smallest size.
     pub fn smallest(&self) -> Bytes {
         match self {
             Self::Range(low, _) => *low,
@@ -54,7 +54,7 @@ impl BlockSizes {
         }
     }
 
-    /// The largest.
+    /// Largest size.
     pub fn largest(&self) -> Bytes {
         match self {
             Self::Range(_, high) => *high,
@@ -63,67 +63,67 @@ impl BlockSizes {
     }
 }
 
-/// Where the random numbers begin.
+/// Seed of the random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
     /// `randseed`, as it was given.
     Given(i64),
-    /// `randrepeat=1`, the default: the same in every run.
+    /// `randrepeat=1`, the default: the same in each run.
     Repeated,
-    /// `randrepeat=0`: another one in every run.
+    /// `randrepeat=0`: different in each run.
     Fresh,
 }
 
-/// What is asked, where and how large.
+/// Operations, offsets and sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
-    /// The word behind `rw`, as fio shows it.
+    /// Value of `rw` in fio's notation.
     pub rw: &'static str,
-    /// Reads, writes or both.
+    /// Kinds of operations.
     pub direction: Direction,
-    /// In which order.
+    /// Order of offsets.
     pub order: Order,
-    /// Hundredths of the operations that are reads, of a job that does both: from `rwmixread` or `rwmixwrite`.
+    /// Percentage of reads in a mixed job, from `rwmixread` or `rwmixwrite`.
     pub read_percent: u8,
-    /// Sizes of blocks, by direction.
+    /// Block sizes by direction.
     pub blocks: Each<BlockSizes>,
     /// `bs_unaligned`: sizes of a range need not be multiples.
     pub unaligned: bool,
-    /// `bs_is_seq_rand`: sizes of reads are of sequential operations, those of writes of random ones.
+    /// `bs_is_seq_rand`: sizes of reads apply to sequential operations, sizes of writes to random operations.
     pub sizes_by_order: bool,
-    /// `ba`: offsets are multiples of it.
+    /// `ba`: alignment of offsets.
     pub alignment: Each<Bytes>,
     /// `offset`.
     pub offset: Extent,
-    /// `offset_increment`: added to it once for each copy before.
+    /// `offset_increment`: added to the offset, times the index of the copy.
     pub offset_increment: Extent,
-    /// `offset_align`: an offset in percent is rounded down to a multiple of it; `None` is the smallest block.
+    /// `offset_align`: alignment of an offset in percent, rounded down; `None` for the smallest block.
     pub offset_alignment: Option<Bytes>,
-    /// `io_size`: bytes after which the job ends; as `size` when not given.
+    /// `io_size`: bytes transferred before the job ends; `size` if `None`.
     pub io_size: Option<Extent>,
-    /// `number_ios`: operations after which the job ends.
+    /// `number_ios`: operations before the job ends.
     pub operations: Option<u64>,
-    /// How random offsets are spread.
+    /// Distribution of random offsets.
     pub distribution: Distribution,
-    /// Hundredths of the operations of a random order that are random, by direction.
+    /// Percentage of random offsets in a random order, by direction.
     pub random_percent: Each<u8>,
-    /// `norandommap`: a block may come again before all others came; also with a spread other than uniform.
+    /// `norandommap`: blocks may repeat before all have been visited; also with a non-uniform distribution.
     pub repeats: bool,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     pub seed: Seed,
 }
 
 impl Access {
-    /// The smallest block of the directions that are asked for.
+    /// The smallest block of the active directions.
     pub fn smallest(&self) -> Bytes {
         let read = self.direction.reads.then(|| self.blocks.read.smallest());
         let write = (self.direction.writes && !self.direction.trims).then(|| self.blocks.write.smallest());
         let trim = self.direction.trims.then(|| self.blocks.trim.smallest());
-        // What is trimmed and written has the size of the trim.
+        // Trimmed and rewritten blocks have the size of the trim.
         [read, write, trim].into_iter().flatten().min().unwrap_or(Bytes::ZERO)
     }
 
-    /// True of a random order.
+    /// True for random order.
     pub fn is_random(&self) -> bool {
         matches!(self.order, Order::Random { .. })
     }
@@ -222,7 +222,7 @@ fn blocks(settings: &Settings) -> Each<BlockSizes> {
     }
 }
 
-/// Of `randrepeat` and `allrandrepeat`, which is the same today, either makes runs repeat.
+/// The last of `randrepeat` and `allrandrepeat`, which are equivalent, makes runs repeatable.
 fn seed(settings: &Settings) -> Seed {
     match settings.integer("randseed").filter(|_| settings.order("randseed") > 0) {
         Some(seed) => Seed::Given(seed),

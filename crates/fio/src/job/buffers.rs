@@ -1,29 +1,29 @@
-//! The bytes that a job writes.
+//! Contents of a job's writes.
 
 use plimsoll_units::Bytes;
 
 use crate::settings::Settings;
 use crate::value::Piece;
 
-/// What buffers hold.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+/// Contents of buffers.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffers {
-    /// `zero_buffers`: zeroes only.
+    /// `zero_buffers`: only zeroes.
     pub zero: bool,
-    /// `refill_buffers`: other bytes for each write.
+    /// `refill_buffers`: new contents for each write.
     pub refill: bool,
-    /// `scramble_buffers`: a few other bytes for each write, so that no two are alike.
+    /// `scramble_buffers`: a few bytes change with each write, so that all buffers differ.
     pub scramble: bool,
-    /// `buffer_pattern`: these bytes again and again.
+    /// `buffer_pattern`: a repeated pattern.
     pub pattern: Option<Vec<Piece>>,
-    /// `buffer_compress_percentage`: hundredths that compression saves.
+    /// `buffer_compress_percentage`: percentage saved by compression.
     pub compressible_percent: Option<u8>,
-    /// `buffer_compress_chunk`: within each of these pieces.
+    /// `buffer_compress_chunk`: unit of compression.
     pub compress_chunk: Bytes,
-    /// `dedupe_percentage`: hundredths of the buffers that were there before.
+    /// `dedupe_percentage`: percentage of duplicate buffers.
     pub duplicate_percent: Option<u8>,
-    /// `dedupe_global`: also of other jobs.
+    /// `dedupe_global`: duplicates across jobs.
     pub duplicates_of_all_jobs: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The files of a job: their names, how they are made, opened, flushed and removed.
+//! Files of a job: names, creation, opening, flushing and removal.
 
 use plimsoll_units::Bytes;
 
@@ -6,118 +6,118 @@ use crate::fault::{FaultKind, Findings};
 use crate::settings::Settings;
 use crate::value::{self, Distribution, Extent};
 
-/// `fallocate`: how a new file gets its room.
+/// `fallocate`: allocation of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocation {
-    /// Not at all before it is written.
+    /// No allocation before writes.
     None,
-    /// As the system does it, if it does: the default.
+    /// Native allocation if supported: the default.
     Native,
     /// `posix_fallocate`.
     Posix,
-    /// `fallocate` without a new length.
+    /// `fallocate` with `FALLOC_FL_KEEP_SIZE`.
     KeepSize,
-    /// A new length without room.
+    /// `ftruncate`, without allocation.
     Truncate,
 }
 
-/// `sync`: when a write is durable.
+/// `sync`: durability of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synchronous {
-    /// Whenever somebody flushes.
+    /// Not durable until a flush.
     No,
-    /// With its data and what is needed to find them: `O_DSYNC`.
+    /// Data and the metadata needed to read them: `O_DSYNC`.
     Data,
-    /// With all that is known of the file: `O_SYNC`.
+    /// Data and all metadata: `O_SYNC`.
     All,
 }
 
-/// `file_service_type`: which of several files an operation goes to. `run` operations go to one before the next is
-/// chosen; at least 1.
+/// `file_service_type`: choice of the file of an operation. `run` operations (at least 1) go to a file before the next
+/// choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileOrder {
-    /// One after the other, and around.
+    /// Cyclic.
     RoundRobin {
-        /// Operations.
+        /// Number of operations.
         run: u64,
     },
-    /// Each until it is done.
+    /// Each file until it is complete.
     Sequential,
-    /// Any, all alike.
+    /// Random with equal probability.
     Random {
-        /// Operations.
+        /// Number of operations.
         run: u64,
     },
-    /// By Zipf's law.
+    /// Zipf distribution.
     Zipf {
-        /// Exponent: at least 0 and not 1.
+        /// Exponent: at least 0, not 1.
         theta: f64,
     },
-    /// By a Pareto law.
+    /// Pareto distribution.
     Pareto {
-        /// Power: above 0 and below 1.
+        /// Shape: between 0 and 1, exclusive.
         h: f64,
     },
-    /// By a normal law.
+    /// Normal distribution.
     Normal {
-        /// Standard deviation in hundredths of all files.
+        /// Standard deviation in percent of the number of files.
         deviation: f64,
     },
 }
 
-/// Files, and how they are opened and kept.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+/// Files, and how they are opened.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Files {
-    /// `filename`: names as they were given, one or more; none when fio makes them up.
+    /// `filename`: names as given; empty for generated names.
     pub names: Vec<String>,
-    /// `directory`: copies of a job take them in turn.
+    /// `directory`: used by copies of a job in turn.
     pub directories: Vec<String>,
-    /// `filename_format`: how names are made up, of `$jobname`, `$jobnum`, `$filenum` and `$clientuid`.
+    /// `filename_format`: template of generated names with `$jobname`, `$jobnum`, `$filenum` and `$clientuid`.
     pub name_format: String,
-    /// Number of files: of `filename`, or of `nrfiles`.
+    /// Number of files: those of `filename`, or `nrfiles`.
     pub count: u64,
-    /// `openfiles`: how many are open at a time; at most `count`.
+    /// `openfiles`: files open at a time; at most `count`.
     pub open: u64,
     /// `file_service_type`.
     pub order: FileOrder,
-    /// `size`: of all files together; `None` when not given.
+    /// `size`: total of all files; `None` if not given.
     pub size: Option<Extent>,
-    /// `filesize`: of each file, drawn from the first to the second.
+    /// `filesize`: range of the size of each file.
     pub each: Option<(Bytes, Bytes)>,
-    /// `direct=1`, or `buffered=0`: past the page cache.
+    /// `direct=1`, or `buffered=0`: direct I/O.
     pub direct: bool,
     /// `sync`.
     pub synchronous: Synchronous,
-    /// `fsync`: a flush after so many writes.
+    /// `fsync`: writes per flush.
     pub fsync_every: Option<u64>,
-    /// `fdatasync`: a flush of data, and of what is needed to find them, after so many writes.
+    /// `fdatasync`: writes per flush of data.
     pub fdatasync_every: Option<u64>,
     /// `end_fsync`: a flush when the job ends.
     pub flush_at_end: bool,
-    /// `fsync_on_close`: a flush whenever a file is closed.
+    /// `fsync_on_close`: a flush when a file is closed.
     pub flush_on_close: bool,
     /// `fallocate`.
     pub allocation: Allocation,
-    /// `overwrite`: files are written whole before the job begins.
+    /// `overwrite`: files are written completely before the job begins.
     pub overwrite: bool,
-    /// `create_only`: files are made, and nothing else is done.
+    /// `create_only`: files are created, without further I/O.
     pub create_only: bool,
-    /// `allow_file_create`: files that do not exist may be made.
+    /// `allow_file_create`: missing files may be created.
     pub may_create: bool,
-    /// `pre_read`: files are read whole before the job begins.
+    /// `pre_read`: files are read completely before the job begins.
     pub read_before: bool,
-    /// `invalidate`: the page cache forgets them before the job begins.
+    /// `invalidate`: cached pages are dropped before the job begins.
     pub invalidate: bool,
-    /// `unlink`: what was made is removed at the end.
+    /// `unlink`: created files are removed at the end.
     pub unlink: bool,
 }
 
 impl Files {
-    /// The paths of one copy of a job, counted from 0.
+    /// Paths of a copy of a job, counted from 0.
     ///
-    /// Learned by running fio 3.33: names lie in the directory, of several the copy's own in turn; `filename` is the same
-    /// for all copies, names that are made up have the copy's number and the file's.
+    /// Observed with fio 3.33: names are relative to the directory; copies use several directories in turn; `filename`
+    /// is the same for all copies, generated names contain the numbers of copy and file.
     pub fn paths(&self, job: &str, copy: u64) -> Vec<String> {
         let directory = self.directories.get((copy % self.directories.len().max(1) as u64) as usize);
         let within = |name: String| match directory {
@@ -205,7 +205,7 @@ fn order(settings: &Settings, findings: &mut Findings) -> FileOrder {
     })
 }
 
-/// Names with colons between them; `\:` is a colon within a name.
+/// Splits names at colons; `\:` is a colon in a name.
 fn list(text: &str) -> Vec<String> {
     let (mut names, mut name) = (Vec::new(), String::new());
     let mut letters = text.chars().peekable();
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_separated() {
+    fn names_are_split_at_colons() {
         let check = |text, expected: &[&str]| assert_eq!(list(text), expected, "{text}");
         check("/tmp/a", &["/tmp/a"]);
         check("/dev/sda:/dev/sdb", &["/dev/sda", "/dev/sdb"]);

@@ -8,21 +8,21 @@ use crate::near;
 use crate::settings::Settings;
 use crate::value::Each;
 
-/// How a rate is spaced.
+/// Arrival process of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// Evenly.
+    /// Constant gaps.
     Linear,
-    /// By exponential gaps.
+    /// Exponential gaps.
     Poisson,
 }
 
-/// `thinktime` and what belongs to it.
+/// `thinktime` and related options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinkTime {
-    /// How long nothing is asked.
+    /// Duration of a pause.
     pub pause: Span,
-    /// `thinktime_blocks`: after so many operations.
+    /// `thinktime_blocks`: operations between pauses.
     pub every: u64,
 }
 
@@ -31,19 +31,19 @@ pub struct ThinkTime {
 pub struct Flow {
     /// `ioengine`.
     pub engine: Engine,
-    /// `iodepth`, as it was given: fio shows it even where the engine has one operation in flight.
+    /// `iodepth` as given: fio reports it also for synchronous engines.
     pub iodepth: u32,
-    /// `iodepth_batch`: asked at once, at most; 1 to `iodepth`.
+    /// `iodepth_batch`: maximum submission batch; 1 to `iodepth`.
     pub batch: u32,
-    /// `iodepth_batch_complete_min`: answers that are waited for at once, at least; 0 to `iodepth`.
+    /// `iodepth_batch_complete_min`: minimum completion batch; 0 to `iodepth`.
     pub complete_min: u32,
-    /// `iodepth_batch_complete_max`: taken at once, at most; 0 is as `complete_min`.
+    /// `iodepth_batch_complete_max`: maximum completion batch; 0 means `complete_min`.
     pub complete_max: u32,
-    /// `iodepth_low`: a full queue is filled again when it has come down to this; 1 to `iodepth`.
+    /// `iodepth_low`: depth at which a full queue is refilled; 1 to `iodepth`.
     pub depth_low: u32,
-    /// `rate`: bytes in a second, at most.
+    /// `rate`: maximum bytes per second.
     pub rate: Each<Option<u64>>,
-    /// `rate_iops`: operations in a second, at most.
+    /// `rate_iops`: maximum operations per second.
     pub rate_iops: Each<Option<u64>>,
     /// `rate_process`.
     pub rate_process: Rate,
@@ -52,13 +52,13 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Operations in flight at a time: `iodepth`, and one of an engine that has no more.
+    /// Queue depth: `iodepth`, or 1 for synchronous engines.
     pub fn in_flight(&self) -> u32 {
         if self.engine.is_synchronous() { 1 } else { self.iodepth }
     }
 }
 
-/// `None` after a fault: without an engine there is no job.
+/// `None` after a fault: a job requires an engine.
 pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Option<Flow> {
     let engine = engine(settings, findings)?;
     let iodepth = settings.count("iodepth").clamp(1, u64::from(u32::MAX)) as u32;
@@ -85,12 +85,12 @@ fn engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
     let name = settings.text("ioengine").unwrap_or_default();
     let place = settings.place("ioengine");
     match engine::find(&name) {
-        Found::Here(engine) => return Some(engine),
-        Found::Outside(why) => {
+        Found::Supported(engine) => return Some(engine),
+        Found::Unsupported(why) => {
             let what = format!("ioengine={name} is not supported");
             findings.fault(place, FaultKind::Unsupported, what, why);
         }
-        Found::Nowhere => {
+        Found::Unknown => {
             let near = near::nearest(&name, engine::names());
             let meant = near.map_or(String::new(), |near| format!("did you mean {near}? "));
             let remedy = format!("{meant}write one of {}", engine::names().collect::<Vec<_>>().join(", "));
@@ -105,7 +105,7 @@ fn think(settings: &Settings) -> Option<ThinkTime> {
     Some(ThinkTime { pause, every: settings.count("thinktime_blocks").max(1) })
 }
 
-/// Processors that a job may run on, and whether each copy has one of its own.
+/// Permitted processors, and whether each copy is pinned to a single one.
 pub(super) fn processors(settings: &Settings) -> (Option<Vec<u32>>, bool) {
     let mask = settings.processors("cpumask").filter(|mask| !mask.is_empty());
     let later = settings.order("cpumask") > settings.order("cpus_allowed");

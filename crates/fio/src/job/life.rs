@@ -1,104 +1,104 @@
-//! When a job begins and ends, its copies, and how it stands to other jobs.
+//! Start and end of a job, its copies, and its dependencies.
 
 use plimsoll_units::Span;
 
 use crate::fault::{FaultKind, Findings};
 use crate::settings::Settings;
 
-/// `exit_what`: whom `exitall` ends.
+/// `exit_what`: jobs ended by `exitall`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitWhat {
     /// Jobs of the same group.
     Group,
-    /// All that run now; what waits behind a wall goes on.
+    /// All running jobs; jobs behind a stonewall still start.
     Stonewall,
-    /// All.
+    /// All jobs.
     All,
 }
 
-/// `continue_on_error`: after which errors a job goes on.
+/// `continue_on_error`: errors that do not end a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Continuation {
-    /// Of reads.
+    /// Read errors.
     pub reads: bool,
-    /// Of writes.
+    /// Write errors.
     pub writes: bool,
-    /// Of verification.
+    /// Verification errors.
     pub verification: bool,
 }
 
-/// `ignore_error`: errors that do not count, by the system's names (`EIO`) or numbers.
+/// `ignore_error`: errors that are not counted, by name (`EIO`) or number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorList {
-    /// Of reads.
+    /// Read errors.
     pub reads: Vec<String>,
-    /// Of writes.
+    /// Write errors.
     pub writes: Vec<String>,
-    /// Of verification.
+    /// Verification errors.
     pub verification: Vec<String>,
 }
 
-/// What is looked at for a steady state.
+/// Criterion of a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteadyCriterion {
-    /// How far operations in a second are from their mean.
+    /// Deviation of IOPS from their mean.
     Iops,
-    /// The slope of operations in a second.
+    /// Slope of IOPS.
     IopsSlope,
-    /// How far bytes in a second are from their mean.
+    /// Deviation of bandwidth from its mean.
     Bandwidth,
-    /// The slope of bytes in a second.
+    /// Slope of bandwidth.
     BandwidthSlope,
-    /// How far latency is from its mean.
+    /// Deviation of latency from its mean.
     Latency,
-    /// The slope of latency.
+    /// Slope of latency.
     LatencySlope,
 }
 
-/// `steadystate`: the job ends when it is reached.
+/// `steadystate`: ends the job when it is reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
-    /// What is looked at.
+    /// Criterion.
     pub criterion: SteadyCriterion,
-    /// The limit; in hundredths of the mean if `is_percent`, else in the unit of the criterion.
+    /// Limit; in percent of the mean if `is_percent`, else in the unit of the criterion.
     pub limit: f64,
-    /// Whether the limit is in hundredths.
+    /// Whether the limit is in percent.
     pub is_percent: bool,
-    /// `steadystate_duration`: for so long. Zero: fio looks for no steady state then.
+    /// `steadystate_duration`: window. Zero disables the detection, as in fio.
     pub duration: Span,
-    /// `steadystate_ramp_time`: after so long.
+    /// `steadystate_ramp_time`: delay before the detection starts.
     pub ramp: Span,
-    /// `steadystate_check_interval`: one figure for each of these.
+    /// `steadystate_check_interval`: interval of the samples.
     pub interval: Span,
 }
 
-/// Beginning, end, copies and other jobs.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+/// Start, end, copies and dependencies.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lifetime {
-    /// `runtime`: ends after so long, without the ramp.
+    /// `runtime`: duration without the ramp.
     pub runtime: Option<Span>,
-    /// `time_based`: begins again until the runtime is over.
+    /// `time_based`: repeats until the runtime is over.
     pub time_based: bool,
-    /// `ramp_time`: before figures are taken.
+    /// `ramp_time`: warm-up.
     pub ramp: Span,
-    /// `startdelay`: begins so long after its group; drawn up to the second one, if there is one.
+    /// `startdelay`: delay after the start of its group; a random value up to the second if present.
     pub delay: (Span, Option<Span>),
     /// `loops`: at least 1.
     pub loops: u64,
     /// `numjobs`: copies; at least 1.
     pub copies: u64,
-    /// `stonewall`: waits for all jobs before; also of the first job of a later file.
+    /// `stonewall`: waits for all earlier jobs; also set for the first job of a later file.
     pub stonewall: bool,
-    /// `new_group`: figures of another group begin.
+    /// `new_group`: starts a new reporting group.
     pub new_group: bool,
-    /// `group_reporting`: figures of the group are one.
+    /// `group_reporting`: aggregates the figures of the group.
     pub group_reporting: bool,
-    /// `wait_for`: waits for all copies of the job of this name.
+    /// `wait_for`: waits for all copies of this job.
     pub wait_for: Option<String>,
-    /// `exitall`: its end is the end of others, and of which.
+    /// `exitall`: jobs that end with this job.
     pub exit_all: Option<ExitWhat>,
-    /// `exitall_on_error`: likewise when it ends with an error.
+    /// `exitall_on_error`: the same if it ends with an error.
     pub exit_all_on_error: bool,
     /// `continue_on_error`.
     pub continues: Continuation,
@@ -159,7 +159,7 @@ fn errors(settings: &Settings, findings: &mut Findings) -> ErrorList {
     };
     let all = [&list.reads, &list.writes, &list.verification];
     if let Some(other) = all.into_iter().flatten().find(|error| !is_error(error)) {
-        let what = format!("ignore_error={text}: {other:?} is no error");
+        let what = format!("ignore_error={text}: {other:?} is not an error");
         let remedy =
             "write names or numbers, with colons between them and commas between reads, writes and verification";
         findings.fault(settings.place("ignore_error"), FaultKind::Value, what, remedy);

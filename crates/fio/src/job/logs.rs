@@ -1,4 +1,4 @@
-//! What is logged of a job and what is shown of it.
+//! Logs and reporting of a job.
 
 use plimsoll_units::Span;
 
@@ -18,9 +18,9 @@ pub enum WindowValue {
     Both,
 }
 
-/// Logs that are written. A name that is empty stands for the job's own.
+/// Logs to write. An empty name stands for the job's name.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools)] // switches of fio, each of its own
+#[allow(clippy::struct_excessive_bools)] // independent flags of fio
 pub struct Logs {
     /// `write_bw_log`.
     pub bandwidth: Option<String>,
@@ -32,23 +32,23 @@ pub struct Logs {
     pub histogram: Option<String>,
     /// `per_job_logs`: each copy has its own files.
     pub per_copy: bool,
-    /// `log_avg_msec`: one line for each so long; zero is one for each operation.
+    /// `log_avg_msec`: window of a line; zero for a line per operation.
     pub window: Span,
-    /// `log_hist_msec`: one histogram for each so long; zero is none.
+    /// `log_hist_msec`: window of a histogram; zero for none.
     pub histogram_window: Span,
-    /// `log_hist_coarseness`: 0 to 6, each half as many bins.
+    /// `log_hist_coarseness`: 0 to 6; each step halves the number of bins.
     pub histogram_coarseness: u8,
-    /// What a window holds.
+    /// Statistic of a window.
     pub window_value: WindowValue,
-    /// `log_offset`: lines have offsets.
+    /// `log_offset`: adds offsets.
     pub offsets: bool,
-    /// `log_prio`: lines have priorities.
+    /// `log_prio`: adds priorities.
     pub priorities: bool,
-    /// `log_unix_epoch` or `log_alternate_epoch`: times count from 1970.
+    /// `log_unix_epoch` or `log_alternate_epoch`: times since 1970.
     pub since_1970: bool,
-    /// `bwavgtime`: window of the bandwidth's samples.
+    /// `bwavgtime`: window of bandwidth samples.
     pub bandwidth_samples: Span,
-    /// `iopsavgtime`: window of the samples of operations.
+    /// `iopsavgtime`: window of IOPS samples.
     pub iops_samples: Span,
 }
 
@@ -82,19 +82,19 @@ pub(super) fn read(settings: &Settings) -> Logs {
 /// `unified_rw_reporting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reporting {
-    /// Reads and writes apart.
+    /// Separate reads and writes.
     Apart,
-    /// As one.
+    /// Combined.
     Mixed,
-    /// Apart, and as one below.
+    /// Separate, followed by combined.
     Both,
 }
 
-/// What is shown of a job.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+/// Reporting of a job.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
-    /// `percentile_list`, rising, 0 to 100.
+    /// `percentile_list`, ascending, 0 to 100.
     pub percentiles: Vec<f64>,
     /// `clat_percentiles`.
     pub clat_percentiles: bool,
@@ -122,7 +122,7 @@ pub struct Shown {
     pub in_bits: bool,
 }
 
-/// As many as fio takes.
+/// fio's maximum.
 const PERCENTILES_MAX: usize = 20;
 
 pub(super) fn shown(settings: &Settings, findings: &mut Findings) -> Shown {

@@ -1,35 +1,35 @@
-//! Whether what was written is read back, and how.
+//! Verification of written data.
 
 use plimsoll_units::Bytes;
 
 use crate::settings::Settings;
 use crate::value::Piece;
 
-/// `verify` and what belongs to it.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+/// `verify` and related options.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
-    /// The checksum's name in fio.
+    /// fio's name of the checksum.
     pub sum: &'static str,
-    /// `do_verify`: blocks are read back after they are written.
+    /// `do_verify`: blocks are read back after the writes.
     pub after_writing: bool,
-    /// `verify_only`: nothing is written, what an earlier run wrote is checked.
+    /// `verify_only`: checks the data of an earlier run without writing.
     pub only: bool,
-    /// `verify_interval`: a checksum for each so many bytes; a whole block when not given.
+    /// `verify_interval`: bytes per checksum; a whole block if `None`.
     pub interval: Option<Bytes>,
-    /// `verify_offset`: where in them its header stands.
+    /// `verify_offset`: offset of the header in a block.
     pub offset: Option<Bytes>,
     /// `verify_pattern`.
     pub pattern: Option<Vec<Piece>>,
-    /// `verify_fatal`: the first block that is wrong ends the job.
+    /// `verify_fatal`: the first mismatch ends the job.
     pub fatal: bool,
-    /// `verify_dump`: wrong blocks are written to files.
+    /// `verify_dump`: mismatching blocks are written to files.
     pub dump: bool,
-    /// `verify_async`: threads that check; 0 is the one that reads.
+    /// `verify_async`: threads for verification; 0 uses the job's thread.
     pub threads: u64,
-    /// `verify_backlog`: checked after so many writes instead of at the end.
+    /// `verify_backlog`: writes between verifications; at the end if `None`.
     pub backlog: Option<u64>,
-    /// `verify_backlog_batch`: so many at a time; as the backlog when not given.
+    /// `verify_backlog_batch`: blocks per verification; the backlog if `None`.
     pub backlog_batch: Option<u64>,
     /// `verify_state_save`.
     pub saves_state: bool,

@@ -1,14 +1,14 @@
-//! Sums in parentheses: `(4k+4*512)`, `(60s*2)`.
+//! Expressions in parentheses: `(4k+4*512)`, `(60s*2)`.
 //!
-//! By fio's documentation: `+ - * / %` and `^`, numbers with units, and for times a number without a unit is one of
-//! microseconds, other than outside of parentheses. What is left is cut to a whole number.
+//! From fio's documentation: `+ - * / %` and `^`, numbers with units. Times without a unit are microseconds, unlike
+//! outside of parentheses. The result is truncated to an integer.
 
 use super::{Scale, Unreadable};
 
-/// Parentheses within each other, and signs before a number.
+/// Maximum nesting of parentheses and signs.
 const DEPTH_MAX: u32 = 32;
 
-/// The value of a text that is one parenthesis.
+/// Value of an expression in parentheses.
 pub(super) fn value(text: &str, scale: Scale) -> Result<i128, Unreadable> {
     let scale = match scale {
         Scale::Time(_) => Scale::Time(1),
@@ -20,12 +20,12 @@ pub(super) fn value(text: &str, scale: Scale) -> Result<i128, Unreadable> {
     if !rest.is_empty() {
         return Err(wrong(&format!("{rest:?} after the parentheses")));
     }
-    // 2^100: far from every limit of what is done with it.
+    // 2^100, which exceeds the limits of all options.
     if value.abs() < 1.3e30 { Ok(value.trunc() as i128) } else { Err(wrong("no finite value")) }
 }
 
 fn wrong(what: &str) -> Unreadable {
-    Unreadable(format!("no sum: {what}; write one in parentheses, such as (4k+4*512)"))
+    Unreadable(format!("invalid expression: {what}; write an expression in parentheses, such as (4k+4*512)"))
 }
 
 struct Sum<'a> {
@@ -109,8 +109,8 @@ impl Sum<'_> {
         }
         let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
-        let number: f64 = number.parse().map_err(|_| wrong(&format!("{text:?} is no number")))?;
-        let unit = self.scale.unit(unit).ok_or_else(|| wrong(&format!("{unit:?} is no unit")))?;
+        let number: f64 = number.parse().map_err(|_| wrong(&format!("{text:?} is not a number")))?;
+        let unit = self.scale.unit(unit).ok_or_else(|| wrong(&format!("{unit:?} is not a unit")))?;
         Ok(number * unit as f64)
     }
 }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_worked_out() {
+    fn expressions_are_evaluated() {
         let check = |text, expected: i128| assert_eq!(value(text, Scale::Counts(Base::Binary)), Ok(expected), "{text}");
         check("(4*1024)", 4_096);
         check("( 4k + 4 * 512 )", 6_144);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_refused() {
+    fn invalid_expressions_are_refused() {
         for text in ["(", "()", "(1", "(1+)", "(1)k", "(1/0)", "(x)", "(2^99^99)", "(1 2)", "(4q)"] {
             assert!(value(text, Scale::Counts(Base::Binary)).is_err(), "{text}");
         }

@@ -1,11 +1,11 @@
-//! Options of files and of the bytes in buffers.
+//! Options of files and buffer contents.
 
-use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Extent, Flag, Integer, Integers, Pattern, Sizes, Text};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 
 const MAX: i64 = u32::MAX as i64;
-const REPEATED: &str = "what comes again is chosen from 64 buffers, whatever the size of the file";
+const REPEATED: &str = "duplicates are chosen from 64 buffers, regardless of the file size";
 
 pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("description", Text, ""),
@@ -70,7 +70,7 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::new("unlink_each_loop", Bool, "0", Refused("files stay until all is done; write unlink=1")),
     Spec::runs("direct", Bool, "0"),
     Spec::runs("buffered", Bool, "1"),
-    Spec::new("atomic", Bool, "0", Refused("atomic writes are not asked for")),
+    Spec::new("atomic", Bool, "0", Refused("atomic writes are not supported")),
     Spec::runs("sync", Choice(&["none", "0", "sync", "1", "dsync"]), "none"),
     Spec::runs("fsync", Integer(0, MAX), "0"),
     Spec::runs("fdatasync", Integer(0, MAX), "0"),
@@ -84,7 +84,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "sync_file_range",
         ChoiceWith(&["wait_before", "write", "wait_after"]),
         "",
-        Refused("it makes nothing durable; use fdatasync"),
+        Refused("it does not make data durable; use fdatasync"),
     ),
     Spec::runs("end_fsync", Bool, "0"),
     Spec::runs("fsync_on_close", Bool, "0"),

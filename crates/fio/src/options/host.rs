@@ -1,8 +1,8 @@
 //! Options of processors, memory, priorities and owners.
 
-use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Integer, ProcessorMask, Processors, Text};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 
 const MAX: i64 = u32::MAX as i64;
 const CLOCK: &str = "time is always read from the monotonic clock";

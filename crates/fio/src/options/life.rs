@@ -1,8 +1,8 @@
-//! Options of when jobs begin and end, and of how they stand to each other.
+//! Options of start, end and dependencies of jobs.
 
-use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Flag, Integer, Text, Time, TimeRange};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 use crate::number::Bare::Seconds;
 
 const MAX: i64 = u32::MAX as i64;
@@ -34,5 +34,5 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::new("exec_prerun", Text, "", Refused(COMMAND)),
     Spec::new("exec_postrun", Text, "", Refused(COMMAND)),
     Spec::new("profile", Text, "", Refused("fio's built-in profiles are not jobs; see plimsoll's own suites")),
-    Spec::new("stats", Bool, "1", Refused("what runs is always counted")),
+    Spec::new("stats", Bool, "1", Refused("statistics are always collected")),
 ];

@@ -1,8 +1,8 @@
-//! Options of what is kept and shown.
+//! Options of logs and reporting.
 
-use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, Floats, Integer, OptionalText, Text};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 
 const MAX: i64 = u32::MAX as i64;
 
@@ -37,7 +37,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "block_error_percentiles",
         Bool,
         "0",
-        Refused("it counts errors of trimmed blocks, and nothing is trimmed"),
+        Refused("it counts errors of trimmed blocks, and blocks are not trimmed"),
     ),
     Spec::runs("clat_percentiles", Bool, "1"),
     Spec::runs("lat_percentiles", Bool, "0"),

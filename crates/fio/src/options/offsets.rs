@@ -1,11 +1,11 @@
-//! Options of what is asked, where and how large.
+//! Options of operations, offsets and sizes.
 
-use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer, Integers, Ranges, Split, Text};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 
 const MAX: i64 = u32::MAX as i64;
-const TRACE: &str = "recorded operations are no job; give them to plimsoll measure PATH --replay";
+const TRACE: &str = "recorded operations are not a job; use plimsoll measure PATH --replay";
 const ZONES: &str = "a file is visited without gaps between its zones; write rw=read:SKIP or random_distribution=zoned";
 const ZONED: &str = "zoned block devices have no model of their zones here";
 

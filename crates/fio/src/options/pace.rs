@@ -1,12 +1,12 @@
-//! Options of the engine, of how many operations are in flight, and of when they come.
+//! Options of engine, queue depth and rate.
 
-use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, Flag, Floats, Integer, Integers, Text, Time, Times};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 use crate::number::Bare::{Micros, Seconds};
 
 const MAX: i64 = u32::MAX as i64;
-const POLLED: &str = "completions are waited for, not polled: what is measured includes the interrupt";
+const POLLED: &str = "completions are not polled: latencies include the interrupt";
 const LATENCY_TARGET: &str = "no depth is looked for by latency; plimsoll measure finds the load line";
 const PAUSES: &str =
     "a worker pauses after so many operations, for so long, and is idle then; write thinktime and thinktime_blocks";
@@ -45,7 +45,7 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::new("rate_min", Integers(0, i64::MAX), "", Refused(SLOW)).also(&["ratemin"]),
     Spec::runs("rate_process", Choice(&["linear", "poisson"]), "linear"),
     Spec::new("rate_cycle", Integer(0, MAX), "1000", Accepted("it belongs to rate_min")).also(&["ratecycle"]),
-    Spec::new("rate_ignore_thinktime", Bool, "", Refused("what a pause held back is always made up for")),
+    Spec::new("rate_ignore_thinktime", Bool, "", Refused("operations delayed by a pause are always issued later")),
     Spec::runs("rate_iops", Integers(0, MAX), ""),
     Spec::new("rate_iops_min", Integers(0, MAX), "", Refused(SLOW)),
     Spec::runs("thinktime", Time(Micros), "0"),
@@ -55,7 +55,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "thinktime_blocks_type",
         Choice(&["complete", "issue"]),
         "complete",
-        Accepted("a pause begins when all that was asked for is back"),
+        Accepted("a pause begins when all operations in flight are completed"),
     ),
     Spec::new("thinktime_iotime", Time(Seconds), "0", Refused(PAUSES)),
     Spec::new("max_latency", Times, "", Refused("a slow operation ends no job; its latency is in the results")),
@@ -75,7 +75,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "sqthread_poll",
         Flag,
         "",
-        Refused("no thread of the kernel polls the ring: it takes a processor of its own"),
+        Refused("kernel polling of the ring is not supported: it occupies a processor"),
     ),
     Spec::new("sqthread_poll_cpu", Integer(0, MAX), "", Refused("no thread of the kernel polls the ring")),
     Spec::new("nonvectored", Integer(-1, MAX), "-1", Accepted("operations are never vectored")),
@@ -85,7 +85,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "",
         Refused("operations are not handed to threads of the kernel by force"),
     ),
-    Spec::new("uncached", Integer(0, MAX), "", Refused("RWF_UNCACHED is not asked for; use direct=1")),
+    Spec::new("uncached", Integer(0, MAX), "", Refused("RWF_UNCACHED is not supported; use direct=1")),
     Spec::new("nowait", Bool, "0", Refused("an operation that would wait is waited for")),
     Spec::new("userspace_reap", Flag, "", Accepted("completions are always reaped from the shared ring")),
     Spec::new("thp", Integer(0, MAX), "", Accepted("the kernel decides on large pages of a mapping")),

@@ -1,15 +1,15 @@
-//! Options of verification, and of trims, which come with it.
+//! Options of verification, and of related trims.
 
-use super::Fate::{Accepted, Refused};
 use super::Form::{Bool, Choice, Flag, Integer, Pattern, Text};
 use super::Spec;
+use super::Support::{Accepted, Refused};
 
 const MAX: i64 = u32::MAX as i64;
 const PLACE: &str = "the header of a block stands at its beginning";
-const STATE: &str = "a block says itself which of all writes to its place it is";
+const STATE: &str = "blocks contain the number of their write";
 const TRIM: &str = "written blocks are not trimmed before they are verified; write rw=trimwrite";
 
-/// The checksums that fio knows; `meta` and `null` among them.
+/// fio's checksums, including `meta` and `null`.
 const SUMS: &[&str] = &[
     "0",
     "md5",
@@ -40,13 +40,8 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("verify_interval", Integer(80, MAX), ""),
     Spec::new("verify_offset", Integer(40, MAX), "", Accepted(PLACE)),
     Spec::runs("verify_pattern", Pattern, ""),
-    Spec::new(
-        "verify_fatal",
-        Bool,
-        "0",
-        Accepted("the first block that is wrong ends the job, unless continue_on_error says otherwise"),
-    ),
-    Spec::new("verify_dump", Bool, "0", Accepted("a wrong block is told with its place and with what is wrong in it")),
+    Spec::new("verify_fatal", Bool, "0", Accepted("the first mismatch ends the job, unless continue_on_error is set")),
+    Spec::new("verify_dump", Bool, "0", Accepted("mismatches are reported with offset and kind")),
     Spec::new("verify_async", Integer(0, MAX), "0", Accepted("blocks are verified where they are read")),
     Spec::new("verify_async_cpus", Text, "", Accepted("blocks are verified where they are read")),
     Spec::new("verify_backlog", Integer(0, MAX), "", Accepted("all blocks are verified after each round of writes")),

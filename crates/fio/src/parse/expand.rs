@@ -1,10 +1,10 @@
-//! Variables of the environment and the words that stand for facts of the machine.
+//! Expansion of environment variables and of keywords for machine properties.
 
 use super::Surroundings;
 use crate::number::{self, Base, Scale};
 use crate::options::Form;
 
-/// Puts `${NAME}` in; also the names that have no value. What is put in is not looked at again.
+/// Expands `${NAME}` without recursion; also returns the names without a value.
 pub(super) fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> (String, Vec<String>) {
     let (mut expanded, mut missing) = (String::new(), Vec::new());
     let mut rest = text;
@@ -21,8 +21,8 @@ pub(super) fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -
     (expanded, missing)
 }
 
-/// Puts `$pagesize`, `$mb_memory` and `$ncpus` in. Where a number is asked for, what stands around one of them is worked
-/// out: `$ncpus*2`.
+/// Expands `$pagesize`, `$mb_memory` and `$ncpus`. In numeric options the surrounding expression is evaluated:
+/// `$ncpus*2`.
 pub(super) fn keywords(text: &str, around: &Surroundings<'_>, form: Form) -> String {
     let facts =
         [("$pagesize", around.page_bytes), ("$mb_memory", around.memory_mib), ("$ncpus", u64::from(around.processors))];
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_put_in() {
+    fn variables_are_expanded() {
         let lookup = |name: &str| (name == "DEV").then(|| "/dev/${x}".to_owned());
         let check = |text: &str, expected: &str, missing: &[&str]| {
             let found = variables(text, &lookup);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_put_in_and_worked_out() {
+    fn keywords_are_expanded_and_evaluated() {
         let around = Surroundings {
             read: &|_| Err(String::new()),
             variable: &|_| None,

@@ -1,25 +1,25 @@
-//! What one line of a job file is.
+//! Classification of the lines of a job file.
 
 /// A line without its comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Empty,
-    /// What stands in brackets.
+    /// The name in brackets.
     Section(&'a str),
     /// A file to include.
     Include(&'a str),
-    /// A name, and what stands behind `=`.
+    /// A name, and the text after `=`.
     Option(&'a str, Option<&'a str>),
-    /// What is wrong, and what to do.
+    /// Fault and remedy.
     Malformed(&'static str, &'static str),
 }
 
-/// The line up to `;` or `#`, wherever they stand, and without blanks at its end.
+/// The line up to any `;` or `#`, trimmed at its end.
 pub(super) fn without_comment(line: &str) -> &str {
     line.split([';', '#']).next().unwrap_or_default().trim_end()
 }
 
-/// A word for a comment that begins within a value.
+/// Note on a comment that begins within a value.
 pub(super) fn cut_short(line: &str, cut: &str) -> Option<String> {
     let after = line[cut.len()..].chars().next()?;
     let is_value = cut.contains('=') && matches!(after, ';' | '#');
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn lines_are_classified() {
         check("", &Line::Empty);
         check("  ; all comment", &Line::Empty);
         check("# all comment", &Line::Empty);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_a_comment_cuts_are_noted() {
+    fn values_cut_by_comments_are_noted() {
         let cut = |line| cut_short(line, without_comment(line));
         assert!(cut("filename=/tmp/a;b").is_some_and(|words| words.contains("\"filename=/tmp/a\"")));
         assert_eq!((cut("bs=4k ; b"), cut("# a=b"), cut("bs=4k")), (None, None, None));

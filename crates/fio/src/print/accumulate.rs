@@ -1,9 +1,9 @@
-//! Figures of several jobs as one (`group_reporting`), and of all directions as one (`unified_rw_reporting`).
+//! Aggregation of jobs (`group_reporting`) and directions (`unified_rw_reporting`).
 
 use super::result::{Depths, JobReport, Lane, LatencyCounts, Report, Samples};
 
 impl Report {
-    /// Tells the jobs of each group as one, as `group_reporting` asks.
+    /// Merges the jobs of each group (`group_reporting`).
     #[must_use]
     pub fn grouped(mut self) -> Self {
         let mut groups: Vec<JobReport> = Vec::new();
@@ -18,8 +18,8 @@ impl Report {
 }
 
 impl JobReport {
-    /// Adds the figures of another job of the group. Name, description and what failed stay those of the first; options
-    /// and percentiles become those of the last, as in fio's own reports.
+    /// Adds the figures of another job of the group. Name, description and failure are those of the first; options and
+    /// percentiles those of the last, as in fio.
     pub fn merge(&mut self, other: &Self) {
         self.members += other.members;
         self.failure = self.failure.take().or_else(|| other.failure.clone());
@@ -47,7 +47,7 @@ impl JobReport {
         }
     }
 
-    /// The counts of both; absent while bins tell them for both.
+    /// Sum of the counts; absent if both are derived from bins.
     fn joint_counts(&self, other: &Self) -> Option<LatencyCounts> {
         if self.latency_counts.is_none() && other.latency_counts.is_none() {
             return None;
@@ -59,7 +59,7 @@ impl JobReport {
         Some(counts)
     }
 
-    /// All directions as one.
+    /// Sum of all directions.
     pub(super) fn mixed(&self) -> Lane {
         let mut mixed = Lane::default();
         self.lanes().into_iter().for_each(|lane| mixed.merge(lane));
@@ -68,7 +68,7 @@ impl JobReport {
 }
 
 impl Lane {
-    /// Adds what was done at the same time: the time that is covered is the longer one.
+    /// Adds concurrent figures: the runtime is the longer of both.
     pub fn merge(&mut self, other: &Self) {
         self.bytes += other.bytes;
         self.operations += other.operations;
@@ -84,10 +84,10 @@ impl Lane {
 }
 
 impl Samples {
-    /// Adds the samples of what ran at the same time.
+    /// Adds the samples of a concurrent job.
     ///
-    /// Nothing tells which samples were of one moment, so least, most and mean are added up, and the deviation is the
-    /// root of the mean square of both: fio does the same.
+    /// Times of samples are unknown. Therefore minimum, maximum and mean are added, and the deviation is the root mean
+    /// square of both, as in fio.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -107,7 +107,7 @@ impl Samples {
         };
     }
 
-    /// Samples that were kept, each a rate. The deviation is that of a sample; of a single one it is 0.
+    /// Statistics of sampled rates. The deviation is the sample deviation, 0 for a single sample.
     pub fn of(rates: &[f64]) -> Self {
         let count = rates.len() as f64;
         if rates.is_empty() {
@@ -143,8 +143,8 @@ mod tests {
     use super::{JobReport, Report, Samples};
 
     #[test]
-    fn samples_of_the_same_time_are_added() {
-        // The reads, writes and both together of one job that fio 3.42 reported with unified_rw_reporting=both.
+    fn concurrent_samples_are_added() {
+        // Reads, writes and their sum of a job reported by fio 3.42 with unified_rw_reporting=both.
         let of = |least, most, mean, deviation, count| Samples { least, most, mean, deviation, count };
         let mut all = of(23_952, 25_205, 24_578.5, 886.004_797, 2);
         all.merge(&of(23_440, 25_029, 24_234.5, 1_123.592_675, 2));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_a_group_are_told_as_one() {
+    fn grouped_jobs_are_merged() {
         let job = |name: &str, group, bytes, runtime_ms| {
             let mut job = JobReport { group, runtime_ms, ..JobReport::new(name) };
             (job.read.bytes, job.read.operations, job.read.runtime_ms) = (bytes, bytes / 4_096, runtime_ms);
@@ -165,9 +165,9 @@ mod tests {
         let report =
             Report { jobs: vec![job("a", 0, 4_096, 7), job("b", 0, 8_192, 9), job("c", 1, 0, 1)], ..Report::default() };
         let grouped = report.grouped();
-        let told: Vec<_> =
+        let merged: Vec<_> =
             grouped.jobs.iter().map(|job| (job.name.as_str(), job.members, job.read.operations)).collect();
-        assert_eq!(told, [("a", 2, 3), ("c", 1, 0)]);
+        assert_eq!(merged, [("a", 2, 3), ("c", 1, 0)]);
         assert_eq!((grouped.jobs[0].runtime_ms, grouped.jobs[0].read.runtime_ms), (16, 9));
     }
 }

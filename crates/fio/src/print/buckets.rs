@@ -1,27 +1,27 @@
-//! fio's histogram, made of plimsoll's: 64 buckets for each octave, where plimsoll has 128.
+//! fio's histogram, derived from plimsoll's: 64 buckets per octave instead of 128.
 //!
-//! Learned from the bins of fio's JSON+ and its histogram logs: values below 128 ns have a bucket each, every octave above
-//! has 64, 29 groups of 64 in all; what is longer than 17 s is counted in the last. A bucket is told as its middle.
+//! Observed from fio's JSON+ and histogram logs: a bucket per nanosecond below 128 ns, 64 per octave above, 29 groups
+//! of 64 in total; the last bucket includes everything above 17 s. A bucket is reported by its middle.
 
 use plimsoll_record::Bins;
 
-/// Buckets of an octave.
+/// Buckets per octave.
 const EACH: usize = 64;
-/// All buckets: those below 128 ns are two groups, and 27 octaves follow.
+/// Number of buckets: two groups below 128 ns, and 27 octaves.
 pub(super) const BUCKETS: usize = 29 * EACH;
 
-/// The bucket of a latency in nanoseconds.
+/// Bucket of a latency in nanoseconds.
 pub(super) fn index(latency_ns: u64) -> usize {
     let octave = (latency_ns | 1).ilog2() as usize;
     if octave < 7 {
         return latency_ns as usize;
     }
-    // The six bits below the highest tell the place in an octave.
+    // The six bits below the highest are the index within the octave.
     let place = (latency_ns >> (octave - 6)) as usize - EACH;
     ((octave - 5) * EACH + place).min(BUCKETS - 1)
 }
 
-/// The middle of a bucket in nanoseconds, as fio tells it.
+/// Middle of a bucket in nanoseconds, as reported by fio.
 pub(super) fn middle_ns(index: usize) -> u64 {
     let (group, place) = (index / EACH, (index % EACH) as u64);
     match group {
@@ -30,9 +30,9 @@ pub(super) fn middle_ns(index: usize) -> u64 {
     }
 }
 
-/// The buckets that hold something: their middles in nanoseconds, and how many latencies each holds; ascending.
+/// Non-empty buckets: middles in nanoseconds with their counts, ascending.
 ///
-/// plimsoll's bins are halves of fio's buckets, or equal them, so that no latency is counted in a wrong one.
+/// plimsoll's bins are halves of fio's buckets or equal to them, so that the conversion is exact.
 pub fn buckets(bins: &Bins) -> Vec<(u64, u64)> {
     let mut buckets: Vec<(u64, u64)> = Vec::with_capacity(bins.bins.len() / 2 + 1);
     for &(lowest, count) in &bins.bins {
@@ -45,8 +45,7 @@ pub fn buckets(bins: &Bins) -> Vec<(u64, u64)> {
     buckets
 }
 
-/// The latency in nanoseconds that each percent of `list` (ascending) of the counted ones does not exceed: the middle of
-/// fio's bucket. Empty when there are no bins.
+/// Latencies in nanoseconds at the percentages of `list` (ascending), as middles of fio's buckets. Empty without bins.
 pub fn percentiles(bins: &Bins, list: &[f64]) -> Vec<u64> {
     let buckets = buckets(bins);
     let all: u64 = buckets.iter().map(|(_, count)| count).sum();
@@ -54,8 +53,8 @@ pub fn percentiles(bins: &Bins, list: &[f64]) -> Vec<u64> {
     let mut found = Vec::with_capacity(list.len());
     for (middle, count) in buckets {
         passed += count;
-        // Without the rounding of a product: 99.95 % of 2,000 are a little more than 1,999, because the number next to
-        // 99.95 is, and fio counts so.
+        // Fused, without rounding the product, as in fio: 99.95 % of 2,000 slightly exceeds 1,999, because the nearest
+        // double exceeds 99.95.
         let holds = |percent: &f64| passed == all || percent.mul_add(all as f64, -(passed as f64 * 100.0)) <= 0.0;
         while list.get(found.len()).is_some_and(holds) {
             found.push(middle);
@@ -72,8 +71,8 @@ mod tests {
     use super::{BUCKETS, buckets, index, middle_ns, percentiles};
 
     #[test]
-    fn buckets_are_those_of_fio() {
-        // Middles that fio 3.42 prints for latencies near them.
+    fn buckets_match_fio() {
+        // Middles printed by fio 3.42 for latencies near them.
         for (latency_ns, middle) in [
             (0, 0),
             (110, 110),
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_the_bucket_that_passes_them() {
+    fn percentile_is_middle_of_its_bucket() {
         let mut recorder = Recorder::new();
         (1..=100).for_each(|ns| recorder.record(Span::from_nanos(ns)));
         let bins = recorder.take();

@@ -1,28 +1,28 @@
-//! Sums of the jobs of a group: what `Run status group` tells, and what shares are shares of.
+//! Sums over the jobs of a group: `Run status group`, and the base of percentages.
 
 use super::number::Units;
 use super::result::{JobReport, Lane, Samples, Unified};
 
-/// The sums of one group.
+/// Sums of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct GroupSum {
     pub(super) number: u32,
     pub(super) units: Units,
-    /// Reads, writes, trims, and all as one of jobs that are told so.
+    /// Reads, writes, trims, and the mixed figures of jobs reported so.
     pub(super) lanes: [LaneSum; 4],
 }
 
-/// The sums of one direction.
+/// Sums of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LaneSum {
     pub(super) bytes: u64,
-    /// The slowest and the fastest job, bytes a second.
+    /// Slowest and fastest job in bytes per second.
     pub(super) bytes_s: (u64, u64),
-    /// The shortest and the longest time of a job, in milliseconds.
+    /// Shortest and longest runtime of a job in milliseconds.
     pub(super) runtime_ms: (u64, u64),
 }
 
-/// The place of all directions as one.
+/// Index of the mixed figures.
 pub(super) const MIXED: usize = 3;
 
 impl LaneSum {
@@ -39,34 +39,34 @@ impl LaneSum {
         self.runtime_ms = (self.runtime_ms.0.min(ms), self.runtime_ms.1.max(ms));
     }
 
-    /// All jobs together, bytes a second over the longest time.
+    /// Rate of all jobs: bytes per second of the longest runtime.
     pub(super) fn all_bytes_s(&self) -> u64 {
         rate(self.bytes, self.runtime_ms.1)
     }
 
-    /// The percent of this that a job's samples are, 100 at most. fio cuts the mean to a whole number first.
+    /// Percentage of a job's samples in the sum, at most 100. fio truncates the mean first.
     pub(super) fn percent(&self, samples: &Samples) -> f64 {
         share(samples.mean.trunc(), self.all_bytes_s() as f64 / 1_024.0)
     }
 
-    /// The same as terse lines tell it: of whole KiB.
+    /// The same for terse lines, which use whole KiB.
     pub(super) fn percent_of_whole(&self, samples: &Samples) -> f64 {
         share(samples.mean, (self.all_bytes_s() / 1_024) as f64)
     }
 }
 
-/// The percent that a part is, 100 at most; of less than one KiB a second, all.
+/// Percentage, at most 100; 100 if the base is below 1 KiB/s.
 fn share(part_kib_s: f64, all_kib_s: f64) -> f64 {
     if all_kib_s < 1.0 { 100.0 } else { (part_kib_s * 100.0 / all_kib_s).min(100.0) }
 }
 
-/// Units in a second, of so many in so many milliseconds; 0 when there was no time.
+/// Units per second; 0 for a zero interval.
 pub(super) fn rate(units: u64, ms: u64) -> u64 {
     if ms == 0 { 0 } else { u64::try_from(u128::from(units) * 1_000 / u128::from(ms)).unwrap_or(u64::MAX) }
 }
 
-/// The directions that a job tells: which, by its place in [`GroupSum::lanes`], and its figures.
-pub(super) fn told(job: &JobReport) -> Vec<(usize, Lane)> {
+/// Reported directions of a job: index in [`GroupSum::lanes`], and figures.
+pub(super) fn reported_lanes(job: &JobReport) -> Vec<(usize, Lane)> {
     let apart = job.lanes().into_iter().cloned().enumerate();
     match job.unified {
         Unified::Apart => apart.collect(),
@@ -75,7 +75,7 @@ pub(super) fn told(job: &JobReport) -> Vec<(usize, Lane)> {
     }
 }
 
-/// The groups in the order of their first jobs.
+/// Sums of all groups, in order of their first jobs.
 pub(super) fn sums(jobs: &[JobReport]) -> Vec<GroupSum> {
     let mut sums: Vec<GroupSum> = Vec::new();
     for job in jobs {
@@ -83,30 +83,30 @@ pub(super) fn sums(jobs: &[JobReport]) -> Vec<GroupSum> {
             sums.push(GroupSum { number: job.group, units: job.units, ..GroupSum::default() });
             sums.len() - 1
         });
-        for (kind, lane) in told(job) {
+        for (kind, lane) in reported_lanes(job) {
             sums[place].lanes[kind].add(&lane);
         }
     }
     sums
 }
 
-/// The sums of a job's group.
+/// Sums of a job's group.
 pub(super) fn sum_of<'a>(sums: &'a [GroupSum], job: &JobReport) -> &'a GroupSum {
     sums.iter().find(|sum| sum.number == job.group).expect("the sums were made of these jobs")
 }
 
 impl Lane {
-    /// Bytes a second.
+    /// Bytes per second.
     pub(super) fn bytes_s(&self) -> u64 {
         rate(self.bytes, self.runtime_ms)
     }
 
-    /// Operations a second, whole ones.
+    /// Operations per second, truncated.
     pub(super) fn whole_iops(&self) -> u64 {
         rate(self.operations, self.runtime_ms)
     }
 
-    /// Operations a second.
+    /// Operations per second.
     pub(super) fn iops(&self) -> f64 {
         if self.runtime_ms == 0 { 0.0 } else { self.operations as f64 * 1_000.0 / self.runtime_ms as f64 }
     }

@@ -1,4 +1,4 @@
-//! What fio prints before a run: a line for each job, its version, and how many processes begin.
+//! Output before a run: a line per job, version, and number of processes.
 
 use super::number::Units;
 
@@ -11,21 +11,21 @@ pub struct Heading {
     pub group: u32,
     /// `rw` as fio names it: `randread`.
     pub rw: String,
-    /// The smallest and the largest block of reads, writes and trims, in bytes.
+    /// Smallest and largest block of reads, writes and trims, in bytes.
     pub blocks: [(u64, u64); 3],
     /// The engine's name.
     pub engine: String,
     /// `iodepth`.
     pub depth: u32,
-    /// `numjobs`: how many of it begin.
+    /// `numjobs`: number of copies.
     pub members: u32,
-    /// True when they are threads (`thread`), false when they are processes.
+    /// Threads (`thread`) instead of processes.
     pub threads: bool,
-    /// The units of its sizes.
+    /// Units of the sizes.
     pub units: Units,
 }
 
-/// The lines before a run. `version` is what stands in the place of fio's.
+/// Lines before a run. `version` replaces fio's version.
 pub fn heading(jobs: &[Heading], version: &str) -> String {
     let mut text = String::new();
     for job in jobs {
@@ -54,7 +54,7 @@ mod tests {
     use super::{Heading, heading};
 
     #[test]
-    fn jobs_are_named_before_they_run() {
+    fn heading_lists_jobs() {
         let job = |name: &str, members, threads| Heading {
             name: name.to_owned(),
             rw: "randrw".to_owned(),

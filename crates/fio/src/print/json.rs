@@ -9,16 +9,16 @@ use super::result::{DiskCounts, DiskUse, Idleness, JobReport, Lane, Report, Unif
 use super::{shares, steady};
 use writer::Writer;
 
-/// How much JSON tells of latencies.
+/// Detail of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Percentiles.
     Percentiles,
-    /// All buckets too (`json+`).
+    /// Percentiles and all buckets (`json+`).
     Buckets,
 }
 
-/// The report as one JSON document.
+/// The report as a JSON document.
 pub fn json(report: &Report, detail: Detail) -> String {
     let sums = group::sums(&report.jobs);
     Writer::document(|out| {
@@ -49,7 +49,7 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
     if !job.options.is_empty() {
         out.texts("job options", &job.options);
     }
-    let lanes = group::told(job);
+    let lanes = group::reported_lanes(job);
     for (kind, lane) in lanes.iter().filter(|(kind, _)| *kind != MIXED) {
         lane_object(["read", "write", "trim"][*kind], (job, lane), &sum.lanes[*kind], detail, out);
     }
@@ -73,8 +73,8 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
 }
 
 fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, detail: Detail, out: &mut Writer) {
-    let told = &job.percentiles;
-    let list = |is_told: bool| is_told.then_some(told.list.as_slice());
+    let reported = &job.percentiles;
+    let list = |is_reported: bool| is_reported.then_some(reported.list.as_slice());
     let percent = if lane.bandwidth.count > 0 { sum.percent(&lane.bandwidth) } else { 0.0 };
     out.object(name, |out| {
         out.whole("io_bytes", lane.bytes);
@@ -86,9 +86,9 @@ fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, deta
         out.whole("total_ios", lane.operations);
         out.whole("short_ios", lane.short);
         out.whole("drop_ios", lane.dropped);
-        latency_object("slat_ns", &lane.submission, list(told.submission), detail, out);
-        latency_object("clat_ns", &lane.completion, list(told.completion), detail, out);
-        latency_object("lat_ns", &lane.total, list(told.total), detail, out);
+        latency_object("slat_ns", &lane.submission, list(reported.submission), detail, out);
+        latency_object("clat_ns", &lane.completion, list(reported.completion), detail, out);
+        latency_object("lat_ns", &lane.total, list(reported.total), detail, out);
         out.whole("bw_min", lane.bandwidth.least);
         out.whole("bw_max", lane.bandwidth.most);
         out.real("bw_agg", percent);
@@ -103,7 +103,7 @@ fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, deta
     });
 }
 
-/// One kind of latency; with a list of percents, its percentiles and buckets too.
+/// A kind of latency; with a list of percentages also its percentiles and buckets.
 fn latency_object(name: &str, latency: &Latency, list: Option<&[f64]>, detail: Detail, out: &mut Writer) {
     let found = latency.moments();
     out.object(name, |out| {
@@ -156,7 +156,7 @@ fn counts(job: &JobReport, out: &mut Writer) {
 fn target(job: &JobReport, out: &mut Writer) {
     let target = &job.target;
     out.whole("latency_depth", u64::from(target.depth));
-    // fio names the unit since 3.41, and keeps the old names beside.
+    // The unit is part of the name since 3.41; the old names remain.
     out.whole("latency_target", target.latency_ns);
     out.whole("latency_target_ns", target.latency_ns);
     out.real("latency_percentile", target.percentile);

@@ -1,28 +1,28 @@
-//! Latencies of one kind: their bins, and what is known exactly of them.
+//! Latencies of a kind: bins, and exact moments.
 
 use plimsoll_record::Bins;
 
 use super::buckets;
 
-/// Latencies that were counted.
+/// Counted latencies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// Their histogram; its count is their number. Where it has no bins, there are no percentiles.
+    /// Histogram, including the count. Without bins there are no percentiles.
     pub bins: Bins,
-    /// What is known better than the bins tell it.
+    /// Exact values, if known.
     pub exact: Option<Moments>,
 }
 
-/// What does not hang on bins.
+/// Moments, independent of bins.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// The shortest, in nanoseconds.
+    /// Minimum in nanoseconds.
     pub min_ns: u64,
-    /// The longest, in nanoseconds.
+    /// Maximum in nanoseconds.
     pub max_ns: u64,
-    /// The mean, in nanoseconds.
+    /// Mean in nanoseconds.
     pub mean_ns: f64,
-    /// The standard deviation as of a sample, in nanoseconds.
+    /// Sample standard deviation in nanoseconds.
     pub deviation_ns: f64,
 }
 
@@ -33,15 +33,15 @@ impl From<Bins> for Latency {
 }
 
 impl Latency {
-    /// How many were counted.
+    /// Number of latencies.
     pub fn count(&self) -> u64 {
         self.bins.count
     }
 
-    /// Extremes, mean and deviation; all zero when nothing was counted.
+    /// Extremes, mean and deviation; all zero without latencies.
     ///
-    /// From bins alone the mean is exact, and the extremes hold to the width of a bin (0.8 %). The deviation is that of
-    /// the middles of the bins, so that latencies which all fell into one bin have none.
+    /// From bins, the mean is exact, and the extremes are exact to the width of a bin (0.8 %). The deviation is that of
+    /// the middles of bins: zero if all latencies are in a single bin.
     pub fn moments(&self) -> Moments {
         let bins = &self.bins;
         match (self.exact, bins.count) {
@@ -56,13 +56,12 @@ impl Latency {
         }
     }
 
-    /// The latency in nanoseconds that each of the percents does not exceed, as fio tells it: the middle of its bucket.
-    /// Empty when there are no bins.
+    /// Latencies in nanoseconds at percentages, as middles of fio's buckets. Empty without bins.
     pub fn percentiles(&self, list: &[f64]) -> Vec<u64> {
         buckets::percentiles(&self.bins, list)
     }
 
-    /// Adds the latencies of another. What is exact stays so only when both are.
+    /// Adds other latencies. Exact values remain only if both have them.
     pub fn merge(&mut self, other: &Self) {
         if other.count() == 0 {
             return;
@@ -94,7 +93,7 @@ fn deviation(bins: &Bins) -> f64 {
     (squares / (count - 1.0)).sqrt()
 }
 
-/// The moments of two samples together (Chan and others 1979).
+/// Moments of the union of two samples (Chan et al. 1979).
 fn merged((a, b): (Moments, Moments), (count_a, count_b): (f64, f64)) -> Moments {
     let count = count_a + count_b;
     let apart = b.mean_ns - a.mean_ns;
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_tell_the_deviation_to_their_width() {
+    fn deviation_from_bins_is_accurate_to_bin_width() {
         let latencies: Vec<u64> = (0..10_000).map(|i| 50_000 + (i * 7_919) % 100_000).collect();
         let (found, truth) = (Latency::from(bins(latencies.clone())).moments(), exact(&latencies));
         assert!((found.deviation_ns / truth.deviation_ns - 1.0).abs() < 0.001, "{found:?} {truth:?}");
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_the_same_as_counting_together() {
+    fn merge_equals_joint_count() {
         let of = |latencies: &[u64]| Latency { bins: bins(latencies.to_vec()), exact: Some(exact(latencies)) };
         let (few, many) = ([9_000, 700_000, 12_345], (1..500).map(|i| i * 331).collect::<Vec<u64>>());
         let mut all = of(&few);

@@ -1,10 +1,9 @@
-//! Logs of single operations or of windows of time, line by line.
+//! Logs of operations or of windows.
 //!
-//! A line is `time, value, direction, block, priority`, the offset before the priority where it is asked for, and the
-//! issue time behind it. Times are milliseconds since the run began, or since 1970. Bandwidth is in KiB a second,
-//! latencies are in nanoseconds. Of a window there is one line for each direction in which something was done, at its
-//! end. Of the window in which the run ended latencies are told too; rates only when half of it was run, since a rate of a
-//! few microseconds tells nothing.
+//! A line is `time, value, direction, block, priority`, with an optional offset before the priority and an optional
+//! issue time after it. Times are milliseconds since the start of the run, or since 1970. Bandwidth is in KiB/s,
+//! latencies are in nanoseconds. A window has a line per active direction, at its end. The incomplete last window
+//! includes latencies; rates only if at least half of it has passed, since rates over microseconds are meaningless.
 
 use std::io::{self, Write};
 
@@ -12,18 +11,18 @@ use plimsoll_units::Span;
 
 use crate::job::WindowValue;
 
-/// What a log is of.
+/// Kind of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
     /// `write_bw_log`.
     Bandwidth,
     /// `write_iops_log`.
     Operations,
-    /// Times to hand operations over.
+    /// Submission latencies.
     Submission,
-    /// Times from there to their completion.
+    /// Completion latencies.
     Completion,
-    /// Both together.
+    /// Total latencies.
     Total,
     /// `write_hist_log`.
     Histogram,
@@ -33,7 +32,7 @@ impl Log {
     /// The logs of `write_lat_log`.
     pub const LATENCIES: [Self; 3] = [Self::Submission, Self::Completion, Self::Total];
 
-    /// What stands for it in names of files.
+    /// Suffix of its file name.
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Bandwidth => "bw",
@@ -52,7 +51,7 @@ pub fn log_name(prefix: &str, log: Log, job: Option<u32>) -> String {
     format!("{prefix}_{}{job}.log", log.suffix())
 }
 
-/// Which way data went.
+/// Direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// 0.
@@ -64,7 +63,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// All, in the order of their numbers.
+    /// All directions, in numeric order.
     pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 }
 
@@ -104,7 +103,7 @@ pub struct Counted {
     pub most_ns: u64,
 }
 
-/// How a log is written.
+/// Columns of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogColumns {
     /// Offsets (`log_offset`).
@@ -113,11 +112,11 @@ pub struct LogColumns {
     pub priority: bool,
     /// Issue times in nanoseconds (`log_issue_time`).
     pub issue_time: bool,
-    /// Length of a window (`log_avg_msec`); absent for a line for each operation.
+    /// Length of a window (`log_avg_msec`); `None` for a line per operation.
     pub window: Option<Span>,
-    /// What a window tells.
+    /// Statistic of a window.
     pub value: WindowValue,
-    /// What is added to times, in milliseconds: the run's beginning since 1970 (`log_unix_epoch`).
+    /// Offset of times in milliseconds: start of the run since 1970 (`log_unix_epoch`).
     pub epoch_ms: u64,
 }
 
@@ -127,12 +126,12 @@ pub struct LogWriter<W> {
     out: W,
     log: Log,
     columns: LogColumns,
-    /// When the open window began.
+    /// Start of the open window.
     since: Span,
     cells: [Cell; 3],
 }
 
-/// What was seen of one direction in the open window.
+/// Figures of a direction in the open window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     count: u64,
@@ -141,7 +140,7 @@ struct Cell {
     most_ns: u64,
 }
 
-/// One line to be.
+/// A line.
 struct Line {
     at_ms: u64,
     values: (u64, u64),
@@ -153,13 +152,13 @@ struct Line {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// A log of any kind but [`Log::Histogram`], which is [`HistogramLog`](super::HistogramLog).
+    /// Creates a log of any kind except [`Log::Histogram`], which is [`HistogramLog`](super::HistogramLog).
     pub fn new(out: W, log: Log, columns: LogColumns) -> Self {
         let columns = LogColumns { window: columns.window.filter(|window| !window.is_zero()), ..columns };
         Self { out, log, columns, since: Span::ZERO, cells: Default::default() }
     }
 
-    /// Takes an operation. They come in the order of their completion; what comes late counts in the open window.
+    /// Adds an operation, in order of completion; late operations count in the open window.
     pub fn add(&mut self, seen: &LogSample) -> io::Result<()> {
         let Some(window) = self.columns.window else { return self.single(seen) };
         self.turn(seen.at, window)?;
@@ -168,8 +167,7 @@ impl<W: Write> LogWriter<W> {
         self.add_counted(&Counted { at, direction, count: 1, bytes, sum_ns: ns, most_ns: ns })
     }
 
-    /// Takes operations that were counted together: they began and ended in one window, at whose length the log must be
-    /// asked for. They come in the order of their time.
+    /// Adds aggregated operations, in order of time. They must lie within a single window of this log.
     pub fn add_counted(&mut self, counted: &Counted) -> io::Result<()> {
         if let Some(window) = self.columns.window {
             self.turn(counted.at, window)?;
@@ -182,18 +180,18 @@ impl<W: Write> LogWriter<W> {
         Ok(())
     }
 
-    /// Closes the open window when `at` lies behind it.
+    /// Closes the open window if `at` is after it.
     fn turn(&mut self, at: Span, window: Span) -> io::Result<()> {
         if at >= self.since + window {
             self.close(self.since + window)?;
-            // Windows in which nothing was done have no lines.
+            // Windows without operations have no lines.
             let passed = at.as_nanos() / window.as_nanos();
             self.since = Span::from_nanos(passed * window.as_nanos());
         }
         Ok(())
     }
 
-    /// Ends the log at the end of the run, and gives back what it was written to.
+    /// Closes the log at the end of the run, and returns the output.
     pub fn finish(mut self, end: Span) -> io::Result<W> {
         if let Some(window) = self.columns.window {
             let full = self.since + window;
@@ -262,7 +260,7 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// Units in a second, of so many in 1e9 spans; a span of nothing counts as one nanosecond.
+/// Rate per second, rounded. `units` are multiplied by 1e9; an empty span counts as a nanosecond.
 fn rounded(units: f64, span: Span) -> u64 {
     (units / span.as_nanos().max(1) as f64 + 0.5) as u64
 }
@@ -338,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_together_is_told_as_single_ones_are() {
+    fn aggregated_operations_print_like_single_operations() {
         let columns = LogColumns { window: Some(Span::from_millis(200)), ..LogColumns::default() };
         for log in [Log::Bandwidth, Log::Operations, Log::Completion] {
             let (mut single, mut counted) =
@@ -357,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_named_as_fio_names_them() {
+    fn log_files_are_named_like_fio() {
         assert_eq!(log_name("a", Log::Bandwidth, Some(1)), "a_bw.1.log");
         assert_eq!(log_name("d/a", Log::Histogram, Some(12)), "d/a_clat_hist.12.log");
         assert_eq!(Log::LATENCIES.map(|log| log_name("x", log, None)), ["x_slat.log", "x_clat.log", "x_lat.log"]);

@@ -1,7 +1,7 @@
-//! Logs of histograms: how many operations completed in each bucket of latency, window by window.
+//! Logs of histograms: operations per latency bucket and window.
 //!
-//! A line is `time, direction, block, count, count, ...` with all 1,856 buckets, or with a half, a quarter and so on of
-//! them where neighbours are counted together (`log_hist_coarseness`).
+//! A line is `time, direction, block, count, count, ...` with all 1,856 buckets, or a half, a quarter and so on if
+//! neighbours are merged (`log_hist_coarseness`).
 
 use std::io::{self, Write};
 
@@ -24,17 +24,17 @@ pub struct HistogramLog<W> {
 }
 
 impl<W: Write> HistogramLog<W> {
-    /// A log with a line for each direction and each `window` (`log_hist_msec`) in which something was done.
+    /// Creates a log with a line per direction and `window` (`log_hist_msec`) with operations.
     ///
-    /// Each count is of 2 to the power of `coarseness` (at most 6) buckets. `epoch_ms` is added to times, and
-    /// `block_bytes` are the largest blocks of reads, writes and trims.
+    /// A count covers 2^`coarseness` buckets (at most 2^6). `epoch_ms` is added to times, and `block_bytes` are the
+    /// largest blocks of reads, writes and trims.
     pub fn new(out: W, window: Span, coarseness: u32, epoch_ms: u64, block_bytes: [u64; 3]) -> Self {
         let window = window.max(Span::from_nanos(1));
         let counts = [const { Vec::new() }; 3];
         Self { out, window, coarseness: coarseness.min(6), epoch_ms, block_bytes, since: Span::ZERO, counts }
     }
 
-    /// Takes a completion latency of an operation that completed at `at`, since the run began.
+    /// Adds the completion latency of an operation completed at `at`, since the start of the run.
     pub fn add(&mut self, at: Span, direction: Direction, latency: Span) -> io::Result<()> {
         self.turn(at)?;
         let counts = &mut self.counts[direction as usize];
@@ -43,7 +43,7 @@ impl<W: Write> HistogramLog<W> {
         Ok(())
     }
 
-    /// Takes latencies that were counted together from `at` on, in one window.
+    /// Adds aggregated latencies of a single window from `at` on.
     pub fn add_counted(&mut self, at: Span, direction: Direction, latencies: &Bins) -> io::Result<()> {
         self.turn(at)?;
         let counts = &mut self.counts[direction as usize];
@@ -56,7 +56,7 @@ impl<W: Write> HistogramLog<W> {
         Ok(())
     }
 
-    /// Closes the open window when `at` lies behind it.
+    /// Closes the open window if `at` is after it.
     fn turn(&mut self, at: Span) -> io::Result<()> {
         if at >= self.since + self.window {
             self.close(self.since + self.window)?;
@@ -65,8 +65,8 @@ impl<W: Write> HistogramLog<W> {
         Ok(())
     }
 
-    /// Ends the log at the end of the run, and gives back what it was written to. What a window holds that the run did not
-    /// fill is told too, so that all lines together count all operations.
+    /// Closes the log at the end of the run, and returns the output. The incomplete last window is included, so that
+    /// all lines together count all operations.
     pub fn finish(mut self, end: Span) -> io::Result<W> {
         let full = self.since + self.window;
         self.close(if end > self.since && end < full { end } else { full })?;
@@ -95,7 +95,7 @@ mod tests {
     use super::{Direction, HistogramLog};
 
     #[test]
-    fn each_window_counts_its_own() {
+    fn windows_are_counted_separately() {
         let mut log = HistogramLog::new(Vec::new(), Span::from_millis(100), 6, 5_000, [4_096, 8_192, 0]);
         for (at_ms, direction, latency_ns) in [
             (1, Direction::Read, 100),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn all_buckets_are_told_unless_they_are_joined() {
+    fn all_buckets_are_printed_unless_merged() {
         let mut log = HistogramLog::new(Vec::new(), Span::from_millis(100), 0, 0, [512; 3]);
         log.add(Span::ZERO, Direction::Trim, Span::from_nanos(3)).unwrap();
         let text = String::from_utf8(log.finish(Span::from_millis(1)).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Normal output: the report for people.
+//! Normal output: the human-readable report.
 
 use super::group::{self, GroupSum, LaneSum, MIXED};
 use super::latency::Latency;
@@ -6,10 +6,10 @@ use super::number::{Kilo, Units, abbreviated, digits};
 use super::result::{DiskCounts, DiskUse, Idleness, JobReport, Lane, Report, Samples, Target, Unified};
 use super::{shares, steady};
 
-/// Names of directions, by their place in the sums of a group.
+/// Names of directions, by their index in the sums of a group.
 const NAMES: [&str; 4] = ["read", "write", "trim", "mixed"];
 
-/// The report for people, as fio prints it at the end of a run or of a status interval; it begins with an empty line.
+/// The report as printed by fio at the end of a run or of a status interval. Begins with an empty line.
 pub fn normal(report: &Report) -> String {
     let sums = group::sums(&report.jobs);
     let mut text = String::from("\n");
@@ -40,7 +40,7 @@ fn job_text(job: &JobReport, sum: &GroupSum, made: &str, text: &mut String) {
     if let Some(description) = &job.description {
         text.push_str(&format!("  Description  : [{description}]\n"));
     }
-    for (kind, lane) in group::told(job).iter().filter(|(_, lane)| lane.runtime_ms > 0) {
+    for (kind, lane) in group::reported_lanes(job).iter().filter(|(_, lane)| lane.runtime_ms > 0) {
         lane_text(job, (NAMES[*kind], lane), &sum.lanes[*kind], text);
     }
     let counts = shares::of_latencies(job);
@@ -68,17 +68,17 @@ fn lane_text(job: &JobReport, (name, lane): (&str, &Lane), sum: &LaneSum, text: 
         units.bytes(lane.bytes),
         lane.runtime_ms
     ));
-    let told = &job.percentiles;
+    let reported = &job.percentiles;
     let kinds = [
-        ("slat", &lane.submission, told.submission),
-        ("clat", &lane.completion, told.completion),
-        (" lat", &lane.total, told.total),
+        ("slat", &lane.submission, reported.submission),
+        ("clat", &lane.completion, reported.completion),
+        (" lat", &lane.total, reported.total),
     ];
     for (name, latency, _) in kinds {
         latency_text(name, latency, text);
     }
     for (name, latency, _) in kinds.into_iter().filter(|kind| kind.2) {
-        percentiles_text(name.trim_start(), latency, &told.list, text);
+        percentiles_text(name.trim_start(), latency, &reported.list, text);
     }
     if lane.bandwidth.count > 0 {
         bandwidth_text(units, &lane.bandwidth, sum, text);
@@ -92,7 +92,7 @@ fn lane_text(job: &JobReport, (name, lane): (&str, &Lane), sum: &LaneSum, text: 
     }
 }
 
-/// The samples of bandwidth, in the smaller unit that holds them, or in the next one.
+/// Bandwidth samples, in the smaller unit that fits, or in the next unit.
 fn bandwidth_text(units: Units, kib_s: &Samples, sum: &LaneSum, text: &mut String) {
     let percent = sum.percent(kib_s);
     let to_kilo = 1_024.0 / units.kilo.step() as f64;
@@ -110,7 +110,7 @@ fn bandwidth_text(units: Units, kib_s: &Samples, sum: &LaneSum, text: &mut Strin
     ));
 }
 
-/// A line of extremes, mean and deviation, in the largest unit in which they still tell something.
+/// A line of extremes, mean and deviation, in the largest unit that keeps precision.
 fn latency_text(name: &str, latency: &Latency, text: &mut String) {
     if latency.count() == 0 {
         return;
@@ -134,7 +134,7 @@ fn latency_text(name: &str, latency: &Latency, text: &mut String) {
     ));
 }
 
-/// How wide the text between two bars may be.
+/// Width of the text between two bars.
 const WIDTH: usize = 73;
 
 fn percentiles_text(name: &str, latency: &Latency, list: &[f64], text: &mut String) {
@@ -163,7 +163,7 @@ fn percentiles_text(name: &str, latency: &Latency, list: &[f64], text: &mut Stri
     text.push_str(&(rows.join(",\n") + "\n"));
 }
 
-/// How many decimals the percents of a list need.
+/// Number of decimals required by the percentages of a list.
 fn decimals(list: &[f64]) -> usize {
     let of = |percent: &f64| {
         let all = format!("{percent:.9}");
@@ -172,7 +172,7 @@ fn decimals(list: &[f64]) -> usize {
     list.iter().map(of).max().unwrap_or(0)
 }
 
-/// The shares of latencies that are not zero, five in a line.
+/// Non-zero percentages of latencies, five per line.
 fn limits_text(unit: &str, shares: &[f64], text: &mut String) {
     let some: Vec<String> = (shares::LIMITS.iter().zip(shares))
         .filter(|(_, share)| **share > 0.0)
@@ -183,7 +183,7 @@ fn limits_text(unit: &str, shares: &[f64], text: &mut String) {
     }
 }
 
-/// Processor, depths, counts of operations, errors, and the target of latency.
+/// Processor, depths, operations, errors, and latency target.
 fn counts_text(job: &JobReport, text: &mut String) {
     let (user, system) = shares::of_processor(job);
     text.push_str(&format!(
@@ -262,7 +262,7 @@ fn group_text(sum: &GroupSum, text: &mut String) {
 }
 
 fn disk_text(disk: &DiskUse, text: &mut String) {
-    // What is made of other disks stands above them and further in.
+    // Lines of combined disks are above those of their components, and indented further.
     let indent = if disk.below.is_some() { "    " } else { "  " };
     text.push_str(&format!("{indent}{}: {}", disk.name, disk_counts(&disk.own, ("", "sectors"))));
     if let Some(below) = &disk.below {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_have_the_decimals_that_they_need() {
+    fn percentages_have_required_decimals() {
         for (list, expected) in [(vec![1.0, 99.99], 2), (vec![50.0, 99.9], 1), (vec![50.0], 0), (vec![99.9999], 4)] {
             assert_eq!(decimals(&list), expected, "{list:?}");
         }

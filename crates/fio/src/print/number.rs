@@ -1,6 +1,6 @@
-//! Numbers as fio writes them: cut to so many figures, with a prefix and a unit.
+//! Numbers in fio's notation: limited figures, with a prefix and a unit.
 
-/// How many of a unit the next larger has.
+/// Base of the prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kilo {
     /// 1,024, written `Ki` (`kb_base=1024`, the default).
@@ -10,7 +10,7 @@ pub enum Kilo {
 }
 
 impl Kilo {
-    /// The number itself.
+    /// Ratio of adjacent prefixes.
     pub(super) fn step(self) -> u64 {
         match self {
             Self::Binary => 1_024,
@@ -18,7 +18,7 @@ impl Kilo {
         }
     }
 
-    /// The prefix of that many steps, at most 6.
+    /// Prefix of a power of the base, at most 6.
     pub(super) fn prefix(self, steps: usize) -> &'static str {
         match self {
             Self::Binary => ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"][steps],
@@ -34,7 +34,7 @@ impl Kilo {
     }
 }
 
-/// What rates are counted in.
+/// Unit of rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes (`unit_base=8`, the default).
@@ -43,10 +43,10 @@ pub enum Unit {
     Bits,
 }
 
-/// How a job's figures are written in normal text.
+/// Units of figures in normal text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// What is written first; the other follows in brackets.
+    /// Base written first; the other follows in brackets.
     pub kilo: Kilo,
     /// The unit of rates.
     pub unit: Unit,
@@ -66,12 +66,12 @@ impl Units {
         abbreviated(bytes, self.figures, self.kilo) + "B"
     }
 
-    /// Bytes with the prefixes that are not written first: `100MB`.
+    /// Bytes with the other base: `100MB`.
     pub(super) fn bytes_other(self, bytes: u64) -> String {
         self.other().bytes(bytes)
     }
 
-    /// Bytes a second, in bytes or bits: `95.6MiB/s`.
+    /// Bytes per second, as bytes or bits: `95.6MiB/s`.
     pub(super) fn rate(self, bytes_s: u64) -> String {
         match self.unit {
             Unit::Bytes => self.bytes(bytes_s) + "/s",
@@ -79,12 +79,12 @@ impl Units {
         }
     }
 
-    /// Bytes a second with the prefixes that are not written first: `100MB/s`.
+    /// Bytes per second with the other base: `100MB/s`.
     pub(super) fn rate_other(self, bytes_s: u64) -> String {
         self.other().rate(bytes_s)
     }
 
-    /// A count of no unit: `24.5k`.
+    /// A dimensionless count: `24.5k`.
     pub(super) fn count(self, count: u64) -> String {
         abbreviated(count, self.figures, Kilo::Decimal)
     }
@@ -94,8 +94,8 @@ impl Units {
     }
 }
 
-/// A number of at most `figures` characters, its prefix not counted: `24.5k`. Where a point and one more figure would not
-/// fit, it is rounded to a whole one.
+/// A number of at most `figures` characters without its prefix: `24.5k`. Rounded to an integer if a decimal point and a
+/// digit do not fit.
 pub(super) fn abbreviated(number: u64, figures: u8, kilo: Kilo) -> String {
     let (mut whole, mut rest, mut steps) = (number, 0, 0);
     while digits(whole) > usize::from(figures) && steps < 6 {
@@ -108,7 +108,7 @@ pub(super) fn abbreviated(number: u64, figures: u8, kilo: Kilo) -> String {
         (0, _) => whole.to_string(),
         (_, 0) => (whole + u64::from(rest * 2 >= kilo.step())).to_string(),
         _ => {
-            // fio cuts off what smaller units held, and rounds the decimals for themselves.
+            // fio truncates smaller units, and rounds the decimals separately.
             let decimals = format!("{:.places$}", rest as f64 / kilo.step() as f64);
             (whole + u64::from(decimals.starts_with('1'))).to_string() + &decimals[1..]
         }
@@ -116,7 +116,7 @@ pub(super) fn abbreviated(number: u64, figures: u8, kilo: Kilo) -> String {
     text + kilo.prefix(steps)
 }
 
-/// How many digits a number has.
+/// Number of decimal digits.
 pub(super) fn digits(number: u64) -> usize {
     number.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
@@ -126,7 +126,7 @@ mod tests {
     use super::{Kilo, Unit, Units, abbreviated};
 
     #[test]
-    fn numbers_are_cut_as_fio_cuts_them() {
+    fn numbers_are_abbreviated_like_fio() {
         let table = [
             (512, "512B", "512B"),
             (9_999, "9999B", "9999B"),

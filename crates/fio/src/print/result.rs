@@ -25,7 +25,7 @@ pub struct Report {
     pub idleness: Option<Idleness>,
 }
 
-/// Result of a job, or of several reported as one (`group_reporting`).
+/// Result of a job, or of several aggregated jobs (`group_reporting`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobReport {
     /// Name of the (first) job.
@@ -54,11 +54,11 @@ pub struct JobReport {
     pub write: Lane,
     /// Trims.
     pub trim: Lane,
-    /// Whether the directions are reported as one.
+    /// Reporting of the directions.
     pub unified: Unified,
     /// Times of the flushes.
     pub sync: Latency,
-    /// Runtime of the job in milliseconds; the sum of several jobs.
+    /// Runtime in milliseconds, summed over aggregated jobs.
     pub runtime_ms: u64,
     /// Processor time in user mode.
     pub user: Span,
@@ -86,7 +86,7 @@ pub struct JobReport {
     pub units: Units,
 }
 
-/// One direction of a job.
+/// A direction of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
     /// Bytes moved.
@@ -105,9 +105,9 @@ pub struct Lane {
     pub completion: Latency,
     /// Total latency (lat).
     pub total: Latency,
-    /// Samples of bandwidth, in KiB (1,024 bytes) a second.
+    /// Bandwidth samples in KiB/s (1,024 bytes).
     pub bandwidth: Samples,
-    /// Samples of operations a second.
+    /// IOPS samples.
     pub rate: Samples,
 }
 
@@ -132,7 +132,7 @@ pub enum Unified {
     /// Each direction separately.
     #[default]
     Apart,
-    /// All directions as one.
+    /// All directions combined.
     Mixed,
     /// Both.
     Both,
@@ -158,8 +158,8 @@ pub struct Depths {
     pub completed: [u64; 7],
 }
 
-/// Completion latencies counted by limits: each at the least limit that is above it, in whole nanoseconds, microseconds or
-/// milliseconds. 10.5 us counts at 20, and 9.9 us at 10.
+/// Completion latencies by upper limit: the smallest limit above the latency, truncated to whole nanoseconds,
+/// microseconds or milliseconds. 10.5 us counts at 20, and 9.9 us at 10.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatencyCounts {
     /// Below one microsecond: 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000 ns.
@@ -173,7 +173,7 @@ pub struct LatencyCounts {
 /// The reported percentiles and latencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Percentiles {
-    /// Percents above 0 and up to 100, ascending; 20 of them have a place in terse lines.
+    /// Percentages above 0 and up to 100, ascending; terse lines have room for 20.
     pub list: Vec<f64>,
     /// Of submission latencies (`slat_percentiles`).
     pub submission: bool,
@@ -184,7 +184,7 @@ pub struct Percentiles {
 }
 
 impl Default for Percentiles {
-    /// fio's own list, of completion latencies.
+    /// fio's default list, of completion latencies.
     fn default() -> Self {
         let list =
             vec![1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
@@ -192,7 +192,7 @@ impl Default for Percentiles {
     }
 }
 
-/// `latency_target` and what belongs to it.
+/// `latency_target` and related options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// Target latency in nanoseconds; 0 for none.
@@ -227,7 +227,7 @@ pub struct Errors {
 pub struct SteadyState {
     /// Criterion: `iops`, `bw`, `lat`, `iops_slope` or `bw_slope`.
     pub measure: String,
-    /// Limit, in percent or in the unit of the measure (bytes a second, nanoseconds).
+    /// Limit, in percent or in the unit of the measure (bytes per second, nanoseconds).
     pub limit: f64,
     /// Whether limit and criterion are percentages.
     pub in_percent: bool,
@@ -235,24 +235,24 @@ pub struct SteadyState {
     pub duration_s: u64,
     /// Whether it was reached.
     pub attained: bool,
-    /// Value that is compared with the limit.
+    /// Value compared with the limit.
     pub criterion: f64,
-    /// The largest deviation from the mean, in the measure's unit.
+    /// Largest deviation from the mean, in the unit of the measure.
     pub deviation: f64,
-    /// The slope, in the measure's unit a second.
+    /// Slope, in the unit of the measure per second.
     pub slope: f64,
     /// Bytes per second in each second of the window.
     pub bytes_s: Vec<u64>,
-    /// Operations per second in each.
+    /// Operations per second in each second.
     pub iops: Vec<u64>,
-    /// Mean latencies in nanoseconds in each; empty if they were not checked.
+    /// Mean latencies in nanoseconds in each second; empty if not checked.
     pub latency_ns: Vec<u64>,
 }
 
 /// Utilisation of a disk during the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiskUse {
-    /// Its name: `sda`.
+    /// Name: `sda`.
     pub name: String,
     /// Its own counts.
     pub own: DiskCounts,
@@ -260,7 +260,7 @@ pub struct DiskUse {
     pub below: Option<DiskCounts>,
 }
 
-/// Counts of one disk; pairs are of reads and of writes.
+/// Counters of a disk; pairs are reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DiskCounts {
     /// Operations.
@@ -280,9 +280,9 @@ pub struct DiskCounts {
 /// Idleness of processors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idleness {
-    /// All of them, in percent.
+    /// All processors, in percent.
     pub system_percent: f64,
-    /// Each of them, in percent; empty if only the system was requested.
+    /// Each processor, in percent; empty if only the system was requested.
     pub each_percent: Vec<f64>,
     /// Mean time of a unit of the calibration work, in microseconds.
     pub unit_mean_us: f64,
@@ -301,7 +301,7 @@ impl JobReport {
         [&self.read, &self.write, &self.trim]
     }
 
-    /// Operations of all three.
+    /// Operations of all directions.
     pub(super) fn operations(&self) -> u64 {
         self.lanes().iter().map(|lane| lane.operations).sum()
     }
@@ -319,10 +319,10 @@ impl JobReport {
 }
 
 impl LatencyCounts {
-    /// The limits, in nanoseconds, microseconds and, with two more, milliseconds.
+    /// The limits in each unit; milliseconds have two more.
     pub(super) const LIMITS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-    /// Counts latencies, each taken as the middle of its bin.
+    /// Counts latencies at the middles of their bins.
     pub fn add(&mut self, bins: &Bins) {
         let lowest = bins.bins.iter().map(|(lowest, _)| *lowest);
         for (lowest, (highest, count)) in lowest.zip(bins.upper_bounds()) {
@@ -348,7 +348,7 @@ mod tests {
     use super::LatencyCounts;
 
     #[test]
-    fn latencies_are_counted_at_the_limit_that_holds_them() {
+    fn latencies_are_counted_by_upper_limit() {
         fn check(latency_ns: u64, expected: (usize, usize)) {
             let mut counts = LatencyCounts::default();
             counts.count(latency_ns, 1);

@@ -1,4 +1,4 @@
-//! What `steadystate` found, as a line for people and as JSON.
+//! Result of `steadystate`, as a line of normal output and as JSON.
 
 use super::json::writer::Writer;
 use super::number::Units;

@@ -1,26 +1,26 @@
-//! Terse lines: one for each job, fields between semicolons, KiB and microseconds.
+//! Terse lines: a line per job, fields separated by semicolons, in KiB and microseconds.
 
 use super::group::{self, GroupSum, LaneSum, MIXED};
 use super::latency::Latency;
 use super::result::{JobReport, Lane, Report};
 use super::shares;
 
-/// The version of terse lines, which says what they hold.
+/// Version of terse lines, which determines their fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TerseVersion {
-    /// Trims, but neither fio's version nor disks; the description in a line of its own.
+    /// With trims, without fio's version and disks; the description is on a separate line.
     V2,
     /// The default: reads and writes.
     #[default]
     V3,
-    /// Trims too.
+    /// With trims.
     V4,
-    /// Samples of operations a second too.
+    /// With IOPS samples.
     V5,
 }
 
 impl TerseVersion {
-    /// The version of that number.
+    /// Version of a number.
     pub fn of(number: u32) -> Option<Self> {
         Some(match number {
             2 => Self::V2,
@@ -41,13 +41,13 @@ impl TerseVersion {
     }
 }
 
-/// The report as a line for each job.
+/// The report as a line per job.
 pub fn terse(report: &Report, version: TerseVersion) -> String {
     let sums = group::sums(&report.jobs);
     report.jobs.iter().map(|job| line(report, job, group::sum_of(&sums, job), version) + "\n").collect()
 }
 
-/// Places for percentiles.
+/// Number of fields for percentiles.
 const PERCENTILES: usize = 20;
 
 fn line(report: &Report, job: &JobReport, sum: &GroupSum, version: TerseVersion) -> String {
@@ -57,10 +57,10 @@ fn line(report: &Report, job: &JobReport, sum: &GroupSum, version: TerseVersion)
     }
     let errno = job.failure.as_ref().map_or(0, |failure| failure.errno);
     fields.extend([job.name.clone(), job.group.to_string(), errno.to_string()]);
-    for (kind, lane) in group::told(job) {
+    for (kind, lane) in group::reported_lanes(job) {
         let trims = 2;
         if kind != trims || version != TerseVersion::V3 {
-            // Jobs that are told as one have their figures in the place of reads.
+            // Mixed figures are in the fields of reads.
             debug_assert!(kind <= MIXED, "there are no other directions");
             lane_fields(job, &lane, &sum.lanes[kind], version, &mut fields);
         }
@@ -85,13 +85,13 @@ fn lane_fields(job: &JobReport, lane: &Lane, sum: &LaneSum, version: TerseVersio
     );
     latency_fields(&lane.submission, fields);
     latency_fields(&lane.completion, fields);
-    let told = &job.percentiles;
-    let of = match (told.total, told.completion) {
+    let reported = &job.percentiles;
+    let of = match (reported.total, reported.completion) {
         (true, _) => Some(&lane.total),
         (false, true) => Some(&lane.completion),
         (false, false) => None,
     };
-    percentile_fields(of, &told.list, fields);
+    percentile_fields(of, &reported.list, fields);
     latency_fields(&lane.total, fields);
     let (bandwidth, rate) = (&lane.bandwidth, &lane.rate);
     let percent = if bandwidth.count > 0 { sum.percent_of_whole(bandwidth) } else { 0.0 };
@@ -110,7 +110,7 @@ fn latency_fields(latency: &Latency, fields: &mut Vec<String>) {
     fields.extend([found.mean_ns, found.deviation_ns].map(|ns| format!("{:.6}", ns / 1e3)));
 }
 
-/// The percentiles in their 20 places. Of a direction in which nothing was done the percents are named all the same.
+/// Percentiles in their 20 fields. Percentages are also named for directions without operations.
 fn percentile_fields(latency: Option<&Latency>, list: &[f64], fields: &mut Vec<String>) {
     let named = if latency.is_some() { list } else { &[] };
     let found = latency.map(|latency| latency.percentiles(list)).unwrap_or_default();
@@ -129,7 +129,7 @@ fn count_fields(job: &JobReport, fields: &mut Vec<String>) {
     fields.extend([job.switches, job.major_faults, job.minor_faults].map(|count| count.to_string()));
     fields.extend(shares::of_depths(job)[0].map(|percent| format!("{percent:.1}%")));
     let mut latencies = shares::of_latencies(job);
-    // There is no place for what is below one microsecond but the first of the microseconds.
+    // Latencies below a microsecond have no fields; they count in the first field of microseconds.
     latencies.us[0] += latencies.ns.iter().sum::<f64>();
     fields.extend(latencies.us.iter().chain(&latencies.ms).map(|percent| format!("{percent:.2}%")));
 }

@@ -1,23 +1,23 @@
-//! Patterns of bytes: numbers, hexadecimal digits, quoted text and names of files, one after the other.
+//! Byte patterns: sequences of numbers, hexadecimal digits, quoted text and file names.
 
 use crate::number::Unreadable;
 
-/// A part of a pattern.
+/// An element of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// These bytes.
+    /// Literal bytes.
     Bytes(Vec<u8>),
-    /// The offset of the block, eight bytes, low byte first. For verification only.
+    /// Offset of the block, eight bytes, little-endian. Only for verification.
     Offset,
-    /// The bytes of a file.
+    /// Content of a file.
     File(String),
 }
 
-/// Limit of a pattern's text; fio's own is 512 bytes.
+/// Maximum length of a pattern's text; fio's is 512 bytes.
 const TEXT_MAX: usize = 4_096;
 
-/// Learned by running fio 3.33: `"ab"` are its letters, `'name'` a file, `0x123` the bytes 01 23, a decimal number its
-/// bytes as a small one first in as few bytes as hold it, `%o` the offset.
+/// Observed with fio 3.33: `"ab"` is literal, `'name'` a file, `0x123` the bytes 01 23, a decimal number its minimal
+/// little-endian encoding, `%o` the offset.
 pub(super) fn read(text: &str) -> Result<Vec<Piece>, Unreadable> {
     if text.len() > TEXT_MAX {
         return Err(Unreadable(format!("longer than {TEXT_MAX} letters; write a shorter one, or the name of a file")));
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Piece>, Unreadable> {
         } else {
             let sign = usize::from(rest.starts_with('-'));
             let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| end + sign);
-            // A zero before an x begins the hexadecimal digits that follow: `-120xff` is -12 and 0xff.
+            // A zero before an x begins a hexadecimal number: `-120xff` is -12 and 0xff.
             let begins_hexadecimal = end > sign + 1 && rest[..end].ends_with('0') && rest[end..].starts_with('x');
             let end = end - usize::from(begins_hexadecimal);
             let number: i32 = rest[..end].parse().map_err(|_| wrong())?;
@@ -61,7 +61,7 @@ fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
     padded.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// The bytes of a number, the low one first, as few as hold it.
+/// Minimal little-endian encoding of a number.
 fn least_bytes(number: i32) -> Vec<u8> {
     let bytes = number.to_le_bytes();
     let used = 4 - bytes.iter().rev().take_while(|byte| **byte == 0).count();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_read() {
+    fn patterns_are_parsed() {
         let check = |text: &str, expected: Option<&[u8]>| {
             let pieces = read(text).ok();
             let bytes = pieces.map(|pieces| {

@@ -1,46 +1,47 @@
-//! How random offsets are spread over a file.
+//! Distributions of random offsets over a file.
 
 use plimsoll_units::Bytes;
 
 use super::Extent;
 use crate::number::{Base, Unreadable};
 
-/// The spread of random offsets.
+/// Distribution of random offsets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
-    /// Every block equally likely.
+    /// All blocks with equal probability.
     Uniform,
-    /// By Zipf's law; the exponent is at least 0 and not 1. The centre, if given, is a share of the range from 0 to 1.
+    /// Zipf distribution; the exponent is at least 0, not 1. The optional centre is a fraction of the range from 0 to
+    /// 1.
     Zipf {
         /// Exponent.
         theta: f64,
-        /// Where the most likely block lies.
+        /// Position of the most probable block.
         centre: Option<f64>,
     },
-    /// By a Pareto law; above 0 and below 1.
+    /// Pareto distribution with a shape between 0 and 1, exclusive.
     Pareto {
-        /// Power.
+        /// Shape.
         h: f64,
-        /// Where the most likely block lies.
+        /// Position of the most probable block.
         centre: Option<f64>,
     },
-    /// By a normal law; the deviation is in hundredths of the range, at least 0 and below 100.
+    /// Normal distribution; the deviation is in percent of the range, at least 0 and below 100.
     Normal {
-        /// Standard deviation in hundredths.
+        /// Standard deviation in percent.
         deviation: f64,
-        /// Where the most likely block lies; the middle if not given.
+        /// Position of the most probable block; the middle if not given.
         centre: Option<f64>,
     },
-    /// Parts of the range, one behind the other, each with its share of the operations.
+    /// Consecutive zones of the range, each with its percentage of the operations.
     Zoned(Vec<Zone>),
 }
 
-/// One part of a range.
+/// A zone of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// Hundredths of the operations that go there; those of all parts are 100.
+    /// Percentage of the operations; 100 in total.
     pub accesses: u32,
-    /// How much of the range it is.
+    /// Size of the zone.
     pub extent: Extent,
 }
 
@@ -70,7 +71,7 @@ pub(super) fn read(text: &str, base: Base) -> Result<Distribution, Unreadable> {
         },
         "zoned" => zones(after, |part| match part.parse::<u8>() {
             Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
-            _ => wrong(format!("{part:?} is no share of the file; write a whole number from 1 to 100")),
+            _ => wrong(format!("{part:?} is not a percentage of the file; write a whole number from 1 to 100")),
         }),
         "zoned_abs" => zones(after, |part| super::size(part, base).map(Extent::Bytes)),
         _ => wrong(
@@ -80,7 +81,7 @@ pub(super) fn read(text: &str, base: Base) -> Result<Distribution, Unreadable> {
     }
 }
 
-/// A number, or `default`, and a centre behind another colon.
+/// A number or `default`, and an optional centre after a colon.
 fn numbers(after: &str, default: f64) -> Result<(f64, Option<f64>), Unreadable> {
     let (number, centre) = after.split_once(':').unwrap_or((after, ""));
     let finite = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -91,12 +92,12 @@ fn numbers(after: &str, default: f64) -> Result<(f64, Option<f64>), Unreadable> 
     }
     match finite(centre).filter(|centre| (0.0..=1.0).contains(centre)) {
         Some(centre) => Ok((number, Some(centre))),
-        None => wrong(format!("{centre:?} is no centre; write a number from 0 to 1")),
+        None => wrong(format!("{centre:?} is not a centre; write a number from 0 to 1")),
     }
 }
 
-/// `accesses/extent:...`. Learned by running fio 3.33: accesses must be 100 together, shares of the file at most 100, and
-/// a part without them gets an equal part of what is left.
+/// `accesses/extent:...`. Observed with fio 3.33: accesses must total 100, percentages of the file at most 100, and
+/// zones without accesses share the rest equally.
 fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Result<Distribution, Unreadable> {
     if text.contains(',') {
         return wrong("zones by direction, which fio 3.33 does not read either; write one list");
@@ -110,7 +111,11 @@ fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Res
         let (accesses, size) = part.split_once('/').unwrap_or((part, ""));
         let accesses = match accesses.parse::<u32>() {
             Ok(accesses) if accesses <= 100 => accesses,
-            _ => return wrong(format!("{accesses:?} is no share of the operations; write a number from 1 to 100")),
+            _ => {
+                return wrong(format!(
+                    "{accesses:?} is not a percentage of the operations; write a number from 1 to 100"
+                ));
+            }
         };
         let extent = if size.is_empty() { None } else { Some(extent(size)?) };
         zones.push((accesses, extent));
@@ -135,7 +140,7 @@ fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Res
 }
 
 impl Zone {
-    /// Its length where the range has `whole` bytes.
+    /// Length in a range of `whole` bytes.
     pub fn length(&self, whole: Bytes) -> Bytes {
         self.extent.of(whole)
     }
@@ -154,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn spreads_are_read() {
+    fn distributions_are_parsed() {
         check("random", "Uniform");
         check("random:1", "Uniform");
         check("zipf", "Zipf { theta: 1.1, centre: None }");
@@ -168,12 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn what_fio_refuses_is_refused() {
+    fn invalid_distributions_are_refused() {
         check("zipf:1", "not 1,");
         check("zipf:x", "without a number");
         check("pareto:1.2", "below 1");
         check("normal:101", "below 100");
-        check("normal:25:50", "no centre");
+        check("normal:25:50", "not a centre");
         check("zoned:60/10:30/20", "accesses are 90");
         check("zoned:50/60:50/60", "zones are 120 %");
         check("zoned:", "no list");

@@ -1,20 +1,20 @@
-//! A value for each direction: reads, writes and trims.
+//! A value per direction: reads, writes and trims.
 
 use crate::number::Unreadable;
 
-/// One for each direction of operations.
+/// A value per direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Each<T> {
     /// Of reads.
     pub read: T,
     /// Of writes.
     pub write: T,
-    /// Of trims. Nothing here trims; it is kept for what is shown of a job.
+    /// Of trims.
     pub trim: T,
 }
 
 impl<T> Each<T> {
-    /// The same for all.
+    /// The same value for all directions.
     pub fn all(value: T) -> Self
     where
         T: Clone,
@@ -22,16 +22,15 @@ impl<T> Each<T> {
         Self { read: value.clone(), write: value.clone(), trim: value }
     }
 
-    /// What `map` makes of each.
+    /// Maps each value.
     pub fn map<U>(self, mut map: impl FnMut(T) -> U) -> Each<U> {
         Each { read: map(self.read), write: map(self.write), trim: map(self.trim) }
     }
 }
 
 impl<T: Clone> Each<Option<T>> {
-    /// Reads `R`, `R,W` or `R,W,T`. Learned by running fio 3.33: one value is for all, a second one for writes and, if
-    /// there is no third, for trims, a third one for trims; what is left out stays as it was, so that `4k,` is of reads
-    /// alone.
+    /// Parses `R`, `R,W` or `R,W,T`. Observed with fio 3.33: a single value applies to all directions, a second to
+    /// writes and trims, a third to trims; omitted values stay unchanged, so that `4k,` applies only to reads.
     pub(crate) fn read(text: &str, read: impl Fn(&str) -> Result<T, Unreadable>) -> Result<Self, Unreadable> {
         let parts: Vec<&str> = text.trim_end().split(',').collect();
         let one = |index: usize| match parts.get(index).copied().filter(|part| !part.trim().is_empty()) {
@@ -47,7 +46,7 @@ impl<T: Clone> Each<Option<T>> {
         }
     }
 
-    /// These, and where there is none, the earlier ones.
+    /// These values, or the earlier where missing.
     pub(crate) fn over(self, earlier: &Self) -> Self {
         Self {
             read: self.read.or_else(|| earlier.read.clone()),
@@ -56,7 +55,7 @@ impl<T: Clone> Each<Option<T>> {
         }
     }
 
-    /// These, and `value` where there is none.
+    /// These values, or `value` where missing.
     pub(crate) fn or(self, value: &T) -> Each<T> {
         self.map(|own| own.unwrap_or_else(|| value.clone()))
     }

@@ -1,17 +1,17 @@
-//! Block sizes with their shares: `4k/50:8k/50`.
+//! Block sizes with percentages: `4k/50:8k/50`.
 
 use plimsoll_units::Bytes;
 
 use crate::number::{Base, Unreadable};
 
-/// As many as fio takes.
+/// fio's maximum.
 const SIZES_MAX: usize = 64;
 
-/// Sizes and hundredths, in the order given, together 100.
+/// Sizes and percentages in the given order, 100 in total.
 ///
-/// Learned by running fio 3.33. A size without a share, or with a share of 0, gets an equal part of what is left. Shares
-/// are taken in their order until 100 are given away, and the last size gets the rest: `4k/60:8k/60` is 60 and 40,
-/// `4k/10:8k/10` is 10 and 90. A size that gets nothing is left out.
+/// Observed with fio 3.33. Sizes without a percentage, or with 0, share the rest equally. Percentages are assigned in
+/// order up to a total of 100, and the last size gets the rest: `4k/60:8k/60` is 60 and 40, `4k/10:8k/10` is 10 and 90.
+/// Sizes with no percentage left are dropped.
 pub(super) fn read(text: &str, base: Base) -> Result<Vec<(Bytes, u32)>, Unreadable> {
     let parts: Vec<&str> = text.split(':').take_while(|part| !part.is_empty()).collect();
     if parts.is_empty() || parts.len() > SIZES_MAX {
@@ -41,7 +41,7 @@ fn one(part: &str, base: Base) -> Result<(Bytes, Option<u32>), Unreadable> {
         "" | "0" => None,
         share => match share.parse::<u32>() {
             Ok(share) if share <= 100 => Some(share),
-            _ => return Err(Unreadable(format!("{share:?} is no share; write a whole number from 1 to 100"))),
+            _ => return Err(Unreadable(format!("{share:?} is not a percentage; write a whole number from 1 to 100"))),
         },
     };
     Ok((Bytes::new(size as u64), share))
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_filled_as_fio_fills_them() {
+    fn missing_shares_are_filled_like_fio() {
         let check = |text, expected: &str| assert!(shown(text).starts_with(expected), "{text}: {}", shown(text));
         check("4k/50:8k/50", "4096/50 8192/50 ");
         check("4k/50:8k", "4096/50 8192/50 ");
@@ -73,8 +73,8 @@ mod tests {
         check("4k/10:8k/10", "4096/10 8192/90 ");
         check("4k/60:8k/60:16k", "4096/60 8192/40 ");
         check("4k/100", "4096/100 ");
-        check("4k/33.3:8k", "\"33.3\" is no share");
-        check("4k/101", "\"101\" is no share");
+        check("4k/33.3:8k", "\"33.3\" is not a percentage");
+        check("4k/101", "\"101\" is not a percentage");
         check("4q/50", "read by fio as 4");
         check("0/50", "below 1");
         check("", "no split");

@@ -5,7 +5,7 @@ use plimsoll_units::Span;
 
 use super::{line, words};
 
-/// Jobs as `name: options`, with a bar between them.
+/// Jobs as `name: options`, separated by bars.
 fn shown(arguments: &str) -> String {
     match line(arguments) {
         Ok(command) => {
@@ -23,7 +23,7 @@ fn shown(arguments: &str) -> String {
 }
 
 #[test]
-fn arguments_are_told_apart() {
+fn arguments_are_classified() {
     let check = |arguments, expected: &str| {
         let found = shown(arguments);
         assert!(found.starts_with(expected), "{arguments}: {found}");
@@ -51,7 +51,7 @@ fn arguments_are_told_apart() {
 }
 
 #[test]
-fn flags_are_read() {
+fn flags_are_parsed() {
     let flags = |arguments: &str| line(&format!("{arguments} --name=a")).map(|command| command.flags);
     let read = |arguments| flags(arguments).unwrap_or_else(|faults| panic!("{arguments}: {:?}", words(&faults)));
     assert_eq!(read("").formats, [Format::Normal]);

@@ -1,4 +1,4 @@
-//! What is refused, where, and in which words.
+//! Faults with place and message.
 
 use plimsoll_fio::FaultKind;
 
@@ -16,25 +16,25 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn all_faults_are_found_with_their_lines() {
+fn all_faults_are_reported_with_lines() {
     check(
         "[global]\niodepht=4\nbs=4x\n[a]\nrw=raed\nsize=1.5g\nhostname=h\n[b]\ndirect=yes\n",
         &[
             "2: fio has no option iodepht",
-            "3: bs=4x: read by fio as 4, for \"x\" is no unit",
+            "3: bs=4x: read by fio as 4, for \"x\" is not a unit",
             "5: rw=raed: no word that it takes",
             "6: size=1.5g: read by fio as 1,",
             "7: hostname is an option of the engines net",
             "9: direct=yes: neither 0 nor 1",
         ],
     );
-    let faults = file("[a]\niodepht=4\n").expect_err("it is no option");
+    let faults = file("[a]\niodepht=4\n").expect_err("it is not an option");
     assert_eq!(faults[0].to_string(), "jobs/test.fio:2: fio has no option iodepht; did you mean iodepth?");
     assert_eq!(faults[0].kind, FaultKind::Unknown);
 }
 
 #[test]
-fn values_are_refused() {
+fn invalid_values_are_refused() {
     for (option, words) in [
         ("rwmixread=101", "above 100"),
         ("direct=2", "neither 0 nor 1"),
@@ -49,7 +49,7 @@ fn values_are_refused() {
         ("rw=READ", "no word that it takes"),
         ("rw=randread:x", "no number behind the colon"),
         ("bsrange=4k", "no range"),
-        ("bssplit=4k/x", "\"x\" is no share"),
+        ("bssplit=4k/x", "\"x\" is not a percentage"),
         ("runtime=10min", "read by fio as 10 us"),
         ("runtime=10sec", "read by fio as 10 us"),
         ("runtime=1:30", "read by fio as 1 us"),
@@ -66,7 +66,7 @@ fn values_are_refused() {
         ("verify=foo", "no word"),
         ("kb_base=1001", "no word"),
         ("buffer_pattern=abc", "no pattern"),
-        ("cpus_allowed=x", "is no processor"),
+        ("cpus_allowed=x", "is not a processor"),
         ("cpus_allowed=2,4", "no processor 4 here"),
         ("cpus_allowed=0-5", "no processor 4 here"),
         ("cpumask=17", "no processor 4 here"),
@@ -74,7 +74,7 @@ fn values_are_refused() {
         ("steadystate=iops", "no limit"),
         ("numjobs=0", "no job at all"),
         ("ioengine=libiao", "fio has no such engine"),
-        ("ignore_error=FOO", "is no error"),
+        ("ignore_error=FOO", "is not an error"),
         ("filesize=0", "zero"),
         ("file_service_type=random:x", "no number behind the colon"),
         ("file_service_type=pareto:2", "not above 0 and below 1"),
@@ -88,7 +88,7 @@ fn values_are_refused() {
 }
 
 #[test]
-fn what_is_out_of_scope_is_refused_with_its_reason() {
+fn unsupported_options_are_refused_with_reason() {
     for (option, kind) in [
         ("ioengine=rbd", FaultKind::Unsupported),
         ("ioengine=cpuio", FaultKind::Unsupported),
@@ -120,7 +120,7 @@ fn what_is_out_of_scope_is_refused_with_its_reason() {
 }
 
 #[test]
-fn files_that_are_none_are_refused() {
+fn malformed_files_are_refused() {
     check("", &["1: no job in the file"]);
     check("[global]\nsize=1m\n", &["1: no job in the file"]);
     check("size=1m\n[a]\n", &["1: option size before the first section"]);
@@ -130,7 +130,7 @@ fn files_that_are_none_are_refused() {
     );
     check("[a]\ninclude none.fio\n", &["2: jobs/none.fio cannot be included: no such file"]);
     check("[a]\ninclude itself.fio\n", &["jobs/itself.fio:1: jobs/itself.fio includes itself"]);
-    check("[a]\ninclude section.fio\n", &["jobs/section.fio:1: an included file with a section of its own"]);
+    check("[a]\ninclude section.fio\n", &["jobs/section.fio:1: an included file with a section"]);
     check("include inner.fio\n[a]\n", &["1: jobs/inner.fio is included before the first section"]);
     check(
         "[a]\nsize=${NOPE}\nfilename=x${NOPE}y\n",
@@ -139,7 +139,7 @@ fn files_that_are_none_are_refused() {
 }
 
 #[test]
-fn options_that_do_not_go_together_are_refused() {
+fn conflicting_options_are_refused() {
     check("[a]\nrate=1m\nrate_iops=,4\n", &["3: rate and rate_iops in one job"]);
     check("[a]\nsize=4k\nbs=8k\n", &["2: size=4096 is below the smallest block of 8192"]);
     check("[b]\nwait_for=a\n[a]\n", &["1: wait_for=a: no job of this name stands before b"]);
@@ -148,5 +148,5 @@ fn options_that_do_not_go_together_are_refused() {
     let faults = line("--readonly --name=a --rw=write --size=1m").expect_err("it writes");
     assert_eq!(words(&faults), ["argument 2: the job a writes (rw=write), and --readonly was given"]);
     let faults = line("--warnings-fatal --name=a --thread").expect_err("it is worth a word");
-    assert!(words(&faults)[0].starts_with("argument 3: thread changes nothing"));
+    assert!(words(&faults)[0].starts_with("argument 3: thread has no effect"));
 }

@@ -1,16 +1,16 @@
-//! What options mean: values as a job holds them.
+//! Options resolved to the values of a job.
 
 use plimsoll_fio::{Extent, FileOrder, Job, Order, groups};
 use plimsoll_units::{Bytes, Span};
 
 use super::{file, lenient, line, words};
 
-/// The jobs of a file.
+/// Parses the jobs of a file.
 fn jobs(text: &str) -> Vec<Job> {
     file(text).unwrap_or_else(|faults| panic!("{text}: {:#?}", words(&faults))).jobs
 }
 
-/// The job that has these options.
+/// A job with these options.
 fn job(options: &str) -> Job {
     jobs(&format!("[a]\n{}\n", options.replace(' ', "\n"))).remove(0)
 }
@@ -32,7 +32,7 @@ fn blocks(job: &Job) -> String {
 }
 
 #[test]
-fn block_sizes_are_of_directions() {
+fn block_sizes_are_per_direction() {
     let check = |options, expected| check(options, blocks, expected);
     check("", "4096 4096 4096");
     check("bs=16k", "16384 16384 16384");
@@ -58,7 +58,7 @@ fn block_sizes_are_of_directions() {
 }
 
 #[test]
-fn directions_and_orders_are_read() {
+fn directions_and_orders_are_parsed() {
     let check = |options, expected| {
         let shown = |job: &Job| {
             let access = &job.access;
@@ -82,7 +82,7 @@ fn directions_and_orders_are_read() {
 }
 
 #[test]
-fn files_and_sizes_are_read() {
+fn files_and_sizes_are_parsed() {
     let paths = |options| job(options).files.paths("a", 1);
     assert_eq!(paths("filename=/tmp/a\\:b:/tmp/c"), ["/tmp/a:b", "/tmp/c"]);
     assert_eq!(paths("directory=/d0:/d1/ nrfiles=2"), ["/d1/a.1.0", "/d1/a.1.1"]);
@@ -110,7 +110,7 @@ fn files_and_sizes_are_read() {
 }
 
 #[test]
-fn times_and_rates_are_read() {
+fn times_and_rates_are_parsed() {
     assert_eq!(job("runtime=10m").life.runtime, Some(Span::from_secs(600)));
     assert_eq!(job("runtime=0").life.runtime, None);
     assert_eq!(job("timeout=1").life.runtime, Some(Span::from_secs(1)));
@@ -124,7 +124,7 @@ fn times_and_rates_are_read() {
 }
 
 #[test]
-fn depths_are_filled_as_fio_fills_them() {
+fn depths_default_like_fio() {
     let check = |options, expected| {
         let shown = |job: &Job| {
             let flow = &job.flow;
@@ -154,28 +154,28 @@ fn sections_add_up() {
 }
 
 #[test]
-fn a_name_in_a_global_section_names_no_job() {
+fn name_in_global_section_has_no_effect() {
     let read = jobs("[global]\nname=all\nsize=1m\n[a]\n[b]\nname=own\n");
     let shown: Vec<_> = read.iter().map(|job| (job.name.as_str(), job.section.as_str())).collect();
     assert_eq!(shown, [("a", "a"), ("own", "b")]);
 }
 
 #[test]
-fn a_size_in_percent_may_be_written_with_several_signs() {
+fn size_accepts_repeated_percent_signs() {
     for text in ["size=50%", "size=50%%", "size=50%%%"] {
         assert_eq!(job(text).files.size, Some(Extent::Percent(50)), "{text}");
     }
 }
 
 #[test]
-fn processors_are_read() {
+fn processors_are_parsed() {
     assert_eq!(job("cpus_allowed=1,3").processors, Some(vec![1, 3]));
     assert_eq!(job("cpumask=10").processors, Some(vec![1, 3]));
     assert_eq!(job("cpumask=0").processors, None);
 }
 
 #[test]
-fn groups_are_numbered_as_fio_numbers_them() {
+fn groups_are_numbered_like_fio() {
     let check = |text: &str, expected: &str| {
         let jobs = jobs(text);
         let placings = groups(&jobs);
@@ -201,7 +201,7 @@ fn groups_are_numbered_as_fio_numbers_them() {
 }
 
 #[test]
-fn a_later_file_waits_for_the_earlier_ones() {
+fn later_file_waits_for_earlier_files() {
     let read = line("--bs=64k first.fio second.fio --name=z --size=1m").expect("all are read");
     let shown: Vec<String> = read
         .jobs
@@ -214,12 +214,12 @@ fn a_later_file_waits_for_the_earlier_ones() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn omissions_are_noted() {
     let read = lenient("[a]\nsize=1m\nnuma_cpu_nodes=0\nhostname=x\nfoo=1\nthread\ndirect=1\n").expect("it is read");
     let notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(notes.len(), 4, "{notes:#?}");
     assert!(notes[0].starts_with("jobs/test.fio:3: numa_cpu_nodes=0 is not supported: left out"));
-    assert!(notes[3].starts_with("jobs/test.fio:6: thread changes nothing: "));
+    assert!(notes[3].starts_with("jobs/test.fio:6: thread has no effect: "));
     assert!(read.jobs[0].files.direct);
     let read = file("[a]\nbs=4KiB\nfilename=/tmp/a;b\niodepth=8\ntime_based\nlockfile=none\nmem=malloc\n")
         .expect("it is read");

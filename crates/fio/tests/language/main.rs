@@ -1,4 +1,4 @@
-//! fio's language: what is read of files and command lines, and what is refused, each by tables, and against fio itself.
+//! fio's language: job files and command lines, tested by tables and against an installed fio.
 
 mod command;
 mod faults;
@@ -9,23 +9,23 @@ mod showcmd;
 
 use plimsoll_fio::{Command, Fault, Flags, Surroundings, command, job_file};
 
-/// Reads a job file in a world of two files and one variable.
+/// Parses a job file in a test environment.
 pub fn file(text: &str) -> Result<Command, Vec<Fault>> {
     world(|around| job_file("jobs/test.fio", text, Flags::default(), around))
 }
 
-/// Likewise, leaving out what plimsoll does not do.
+/// The same with `--lenient`.
 pub fn lenient(text: &str) -> Result<Command, Vec<Fault>> {
     world(|around| job_file("jobs/test.fio", text, Flags { lenient: true, ..Flags::default() }, around))
 }
 
-/// Reads a command line, its words with blanks between them.
+/// Parses a command line, split at blanks.
 pub fn line(words: &str) -> Result<Command, Vec<Fault>> {
     let arguments: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     world(|around| command(&arguments, around))
 }
 
-/// What a job file asks for is here: `jobs/inner.fio`, `jobs/itself.fio`, `first.fio`, `second.fio`, and `DEV`.
+/// Test environment: `jobs/inner.fio`, `jobs/itself.fio`, `first.fio`, `second.fio`, and `DEV`.
 fn world<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     let files = |path: &str| match path {
         "jobs/inner.fio" => Ok("blocksize=16k\niodepth_batch_submit=3\n".to_owned()),
@@ -46,7 +46,7 @@ fn world<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     })
 }
 
-/// Faults as lines, without what to do.
+/// Faults as lines, without remedies.
 pub fn words(faults: &[Fault]) -> Vec<String> {
     faults.iter().map(|fault| format!("{}: {}", fault.place, fault.what)).collect()
 }

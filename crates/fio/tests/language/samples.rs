@@ -1,4 +1,4 @@
-//! Every real job file ends in jobs or in faults, and what is taken is taken as the installed fio takes it.
+//! Every real job file results in jobs or faults, and accepted files are interpreted like by the installed fio.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -11,12 +11,12 @@ use std::process::Command;
 
 use plimsoll_fio::{Fault, Flags, Known, Surroundings, job_file, known};
 
-/// What fio makes of a job file: the line of `--showcmd`, or what it complains of.
+/// Result of the installed fio: its line of `--showcmd`, or its error.
 fn fio(path: &Path) -> Option<Result<String, String>> {
     let output = Command::new("fio").args(["--parse-only", "--showcmd"]).arg(path).output().ok()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (shown, said) = (text(&output.stdout), text(&output.stderr));
-    // It exits with success after some of its own errors.
+    // fio exits successfully after some errors.
     let taken = output.status.success() && !said.contains("dropped") && !said.contains("Error");
     Some(if taken { Ok(shown) } else { Err(said) })
 }
@@ -29,20 +29,20 @@ fn ours(path: &str, text: &str) -> Result<String, Vec<Fault>> {
         page_bytes: 4_096,
         memory_mib: 1_000,
         processors: 2,
-        // Whatever host a file was written for: only its language is compared.
+        // Independent of the host: only the language is compared.
         processors_present: u32::MAX,
     };
     job_file(path, text, Flags::default(), &around).map(|command| command.shown)
 }
 
-/// Options that the installed fio may be too old for.
+/// True for options that the installed fio may lack.
 fn is_newer(said: &str) -> bool {
     let bad = said.lines().find_map(|line| line.strip_prefix("Bad option <"));
-    bad.is_some_and(|rest| matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), Known::Here(_)))
+    bad.is_some_and(|rest| matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), Known::Supported(_)))
 }
 
 #[test]
-fn real_job_files_are_taken_as_fio_takes_them() {
+fn real_job_files_are_parsed_like_fio() {
     let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES").map(|root| PathBuf::from(root).join("fio_job")) else {
         return println!("skipped: PLIMSOLL_SAMPLES names no folder of job files");
     };

@@ -1,4 +1,4 @@
-//! `--showcmd`: what is known of it, and, where fio is installed, what it says itself.
+//! `--showcmd`: known lines, and comparison with an installed fio.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::file;
 
-/// Job files, and what is shown of them.
+/// Job files, and their lines.
 const SHOWN: &[(&str, &str)] = &[
     ("[a]\nsize=1m\n", "fio --name=a --size=1m \n"),
     (
@@ -40,7 +40,7 @@ const SHOWN: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn job_files_are_shown_as_command_lines() {
+fn showcmd_prints_command_lines() {
     for (text, expected) in SHOWN {
         let found = file(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}")).shown;
         assert_eq!(found, *expected, "{text}");
@@ -48,7 +48,7 @@ fn job_files_are_shown_as_command_lines() {
 }
 
 #[test]
-fn fio_shows_them_alike() {
+fn showcmd_matches_fio() {
     if Command::new("fio").arg("--version").output().is_err() {
         return println!("skipped: fio is not installed");
     }

@@ -1,5 +1,5 @@
-//! The same figures printed by fio and by plimsoll, where fio is installed: it runs on nothing (`ioengine=null`), and once
-//! on a small file of the test's own.
+//! The same figures printed by an installed fio and by plimsoll. fio runs with `ioengine=null`, and once on a small
+//! temporary file.
 #![expect(clippy::disallowed_types, reason = "a test of a pure crate runs fio where there is one")]
 
 use std::process::Command;
@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use crate::read_back::{paths, report};
 
-/// What one run of fio printed.
+/// Output of a run of fio.
 struct Run {
     terse: String,
     document: Value,
-    /// The text of the document.
+    /// The text of the JSON document.
     json: String,
     normal: String,
 }
 
-/// Runs fio on nothing; none where it is not installed.
+/// Runs fio with `ioengine=null`; `None` if it is not installed.
 fn run(options: &str, version: &str) -> Option<Run> {
     let all = format!("--name=j --ioengine=null --size=32m --rw=randrw --bs=4k {options}");
     let output = Command::new("fio")
@@ -41,7 +41,7 @@ fn run(options: &str, version: &str) -> Option<Run> {
     })
 }
 
-/// Reads what JSON does not tell: process, number of members; and the moment at which the normal text was made.
+/// Reads values missing in JSON from other formats: process, number of members, and time of the normal text.
 fn completed(run: &Run) -> Report {
     let mut report = report(&run.document);
     let headers = run.normal.lines().filter(|line| line.contains(": (groupid="));
@@ -56,8 +56,8 @@ fn completed(run: &Run) -> Report {
     report
 }
 
-/// Takes out of normal text in what versions differ, unless this fio has the layouts of 3.42: how the target of latency is
-/// written, resets of zones, sectors of disks, and the names of flushes.
+/// Removes differences between fio's versions from normal text, unless this fio has the layouts of 3.42: latency
+/// target, zone resets, disk sectors, and names of flushes.
 fn leveled(text: &str, version: &str) -> String {
     let minor: u32 = version.trim_start_matches("fio-3.").split('-').next().unwrap().parse().unwrap_or(0);
     if minor >= 42 {
@@ -95,7 +95,7 @@ fn check_with(options: &str, version: TerseVersion) {
     assert_eq!(found, of_fio, "{options}: the order of keys");
 }
 
-/// Names of values in the order of a text, options left out: a parser puts these in another order.
+/// Keys in the order of a text, without options: a parser reorders these.
 fn keys(json: &str) -> Vec<&str> {
     let mut in_options = false;
     let mut keys = Vec::new();
@@ -109,7 +109,7 @@ fn keys(json: &str) -> Vec<&str> {
     keys
 }
 
-/// Lines must be equal, but for the last digit of what fio rounded once and this twice.
+/// Asserts equal lines, up to the last digit of values that fio rounded once and this code twice.
 fn same_text(found: &str, expected: &str, options: &str) {
     fn numbers(line: &str) -> Vec<&str> {
         line.split(['=', ',', ' ']).collect()
@@ -128,7 +128,7 @@ fn same_text(found: &str, expected: &str, options: &str) {
     }
 }
 
-/// Fields must be equal, but for the last digit of what fio rounded once and this twice.
+/// Asserts equal fields, up to the last digit of values that fio rounded once and this code twice.
 fn same_line(found: &str, expected: &str, options: &str) {
     let is_same = |(found, expected): (&str, &str)| {
         let real = |field: &str| field.trim_end_matches('%').parse::<f64>().ok();
@@ -143,7 +143,7 @@ fn same_line(found: &str, expected: &str, options: &str) {
     assert_eq!(other, [], "{options}: {found}");
 }
 
-/// All that fio's JSON has must be there, with the same values.
+/// Asserts that all of fio's keys exist with equal values.
 fn same_document(report: &Report, expected: &Value, options: &str) {
     let mut found: Value = serde_json::from_str(&json(report, Detail::Buckets)).unwrap();
     found["time"] = expected["time"].clone();
@@ -156,7 +156,7 @@ fn same_value(found: &Value, expected: &Value, path: &str) {
     match (found, expected) {
         (Value::Object(found), Value::Object(expected)) => {
             for (key, expected) in expected {
-                // Shares of batches are told without what they are shares of.
+                // The base of percentages of batches is not reported.
                 if !key.starts_with("iodepth_") {
                     same_value(&found[key], expected, &format!("{path}/{key}"));
                 }
@@ -175,7 +175,7 @@ fn same_value(found: &Value, expected: &Value, path: &str) {
 }
 
 #[test]
-fn latencies_are_told_as_fio_tells_them() {
+fn latencies_match_fio() {
     check("");
     check("--iodepth=8 --lat_percentiles=1 --slat_percentiles=1 --percentile_list=50:99.9:99.99999");
     check("--percentile_list=10:20:30:40:50:60:100 --clat_percentiles=0 --lat_percentiles=1");
@@ -183,9 +183,9 @@ fn latencies_are_told_as_fio_tells_them() {
     check("--gtod_reduce=1");
 }
 
-/// Below 128 ns bins are one nanosecond wide, and tell at which limit each latency counts.
+/// Below 128 ns bins have a width of one nanosecond, and determine the limit of each latency.
 #[test]
-fn bins_tell_the_limits_at_which_fio_counts() {
+fn limits_from_bins_match_fio() {
     let Some(run) = run("--size=256m", "5") else {
         println!("skipped: fio is not installed");
         return;
@@ -209,27 +209,27 @@ fn terse_lines_have_the_fields_of_their_version() {
 }
 
 #[test]
-fn units_are_those_that_are_asked_for() {
+fn units_match_fio() {
     check("--kb_base=1000");
     check("--unit_base=1 --significant_figures=3");
     check("--significant_figures=9 --rw=trim");
 }
 
 #[test]
-fn groups_are_told_as_fio_tells_them() {
+fn groups_match_fio() {
     check("--numjobs=2 --group_reporting");
     check("--numjobs=2 --description=two --name=k --ioengine=null --size=8m --rw=write --bs=64k --new_group");
     check("--unified_rw_reporting=mixed --numjobs=2");
 }
 
 #[test]
-fn samples_are_told_as_fio_tells_them() {
+fn samples_match_fio() {
     check("--rw=randrw --rate=2m,3m --runtime=2 --time_based --numjobs=2");
     check("--rw=read --bs=1m --runtime=2 --time_based --rate=1500m --group_reporting --numjobs=2");
 }
 
 #[test]
-fn disks_and_flushes_are_told_as_fio_tells_them() {
+fn disks_and_flushes_match_fio() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("beside_fio");
     check(&format!("--ioengine=psync --size=1m --fsync=8 --end_fsync=1 --filename={}", file.display()));
 }

@@ -1,5 +1,4 @@
-//! Lines that fio 3.42 printed, from the figures that it printed them of: what does not need fio to be installed, and
-//! what seldom happens.
+//! Lines printed by fio 3.42 from known figures: tests without an installed fio, and rare cases.
 
 use plimsoll_fio::print::{
     Depths, Detail, DiskCounts, DiskUse, Errors, Failure, Form, Idleness, JobReport, Kilo, Lane, Latency,
@@ -17,7 +16,7 @@ fn bins(latencies_ns: &[u64]) -> Bins {
     recorder.take()
 }
 
-/// A latency of so many, of which no bins are known.
+/// Latencies without bins.
 fn moments(count: u64, (min_ns, max_ns): (u64, u64), (mean_ns, deviation_ns): (f64, f64)) -> Latency {
     let exact = Some(Moments { min_ns, max_ns, mean_ns, deviation_ns });
     Latency { bins: Bins { count, ..Bins::default() }, exact }
@@ -39,7 +38,7 @@ fn report(job: JobReport) -> Report {
     }
 }
 
-/// One read of 4 KiB from nothing.
+/// A read of 4 KiB with zero latency.
 fn single() -> JobReport {
     let read = Lane {
         bytes: 4_096,
@@ -54,7 +53,7 @@ fn single() -> JobReport {
 }
 
 #[test]
-fn normal_text_is_that_of_fio() {
+fn normal_text_matches_fio() {
     let expected = "
 b: (groupid=0, jobs=1): err= 0: pid=24893: Sat Nov 21 19:18:18 2026
   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(4096B/1msec)
@@ -81,7 +80,7 @@ Run status group 0 (all jobs):
 }
 
 #[test]
-fn terse_lines_are_those_of_fio() {
+fn terse_lines_match_fio() {
     let percents = "1 5 10 20 30 40 50 60 70 80 90 95 99 99.5 99.9 99.95 99.99";
     let percentiles = |us: u64| -> String {
         let told = percents.split(' ').map(|percent| format!("{:.6}%={us};", percent.parse::<f64>().unwrap()));
@@ -105,7 +104,7 @@ fn terse_lines_are_those_of_fio() {
     assert_eq!(TerseVersion::of(6), None);
 }
 
-/// The line of normal text that begins so.
+/// The line of normal text with this beginning.
 fn line(job: JobReport, begin: &str) -> String {
     let text = normal(&report(job));
     let found = text.lines().find(|line| line.starts_with(begin));
@@ -113,7 +112,7 @@ fn line(job: JobReport, begin: &str) -> String {
 }
 
 #[test]
-fn failures_and_errors_are_named() {
+fn failures_and_errors_are_printed() {
     let failure = "file:io_u.c:2057, func=io_u error, error=No space left on device";
     let job = JobReport {
         pid: 23_513,
@@ -132,7 +131,7 @@ fn failures_and_errors_are_named() {
 }
 
 #[test]
-fn a_steady_state_is_told() {
+fn steady_state_is_printed() {
     let steady = SteadyState {
         measure: "iops".to_owned(),
         limit: 30.0,
@@ -147,7 +146,7 @@ fn a_steady_state_is_told() {
         latency_ns: Vec::new(),
     };
     let of = |steady: SteadyState| JobReport { steady: Some(steady), ..single() };
-    // fio says 68.5MB/s, which is neither 70,158,336 bytes nor 66.9 MiB.
+    // fio prints 68.5MB/s, which is neither 70,158,336 bytes nor 66.9 MiB.
     let expected = "  steadystate  : attained=yes, bw=66.9MiB/s (70.2MB/s), iops=17.1k, iops mean dev=4.679%";
     assert_eq!(line(of(steady.clone()), "  steady"), expected);
     let slope =
@@ -167,8 +166,8 @@ fn a_steady_state_is_told() {
 }
 
 #[test]
-fn disks_and_processors_are_told() {
-    // A RAID of two disks, as fio 3.36 told it.
+fn disks_and_processors_are_printed() {
+    // A RAID of two disks, as printed by fio 3.36.
     let raid = DiskUse {
         name: "md127".to_owned(),
         own: DiskCounts {
@@ -209,7 +208,7 @@ CPU idleness:
 }
 
 #[test]
-fn directions_are_told_as_one_beside_each_for_itself() {
+fn mixed_directions_are_printed_with_separate_directions() {
     let lane = |bytes: u64, completion: Latency| Lane {
         bytes,
         operations: bytes / 4_096,
@@ -225,7 +224,7 @@ fn directions_are_told_as_one_beside_each_for_itself() {
     };
     job.read.bandwidth = Samples { least: 23_952, most: 25_205, mean: 24_578.5, deviation: 886.005, count: 2 };
     job.write.bandwidth = Samples { least: 23_440, most: 25_029, mean: 24_234.5, deviation: 1_123.593, count: 2 };
-    // fio 3.42 leaves the unit out: BW=47.7Mi (50.0M).
+    // fio 3.42 omits the unit: BW=47.7Mi (50.0M).
     assert_eq!(line(job.clone(), "  mixed"), "  mixed: IOPS=12.2k, BW=47.7MiB/s (50.0MB/s)(47.7MiB/1001msec)");
     let text = normal(&report(job.clone()));
     let completion = "    clat (nsec): min=90, max=5320.9k, avg=65819.1";
@@ -241,7 +240,7 @@ fn directions_are_told_as_one_beside_each_for_itself() {
 }
 
 #[test]
-fn samples_have_the_unit_that_they_are_labelled_with() {
+fn samples_have_their_labelled_unit() {
     let mut job = single();
     job.units = Units { kilo: Kilo::Decimal, ..Units::default() };
     job.read.bandwidth = Samples { least: 976, most: 984, mean: 978.0, deviation: 4.0, count: 4 };
@@ -255,7 +254,7 @@ fn samples_have_the_unit_that_they_are_labelled_with() {
 }
 
 #[test]
-fn bins_alone_tell_what_they_can() {
+fn report_from_bins_alone() {
     let latencies: Vec<u64> = (0..1_000).map(|i| 100_000 + i * 200).collect();
     let mut job = single();
     job.read = Lane {
@@ -268,7 +267,7 @@ fn bins_alone_tell_what_they_can() {
     let text = normal(&report(job));
     assert!(text.contains("    clat (usec): min=100, max=299, avg=199.90, stdev=57.7"), "{text}");
     assert!(text.contains(" 50.00th=[  200], 60.00th=[  221]"), "{text}");
-    // Of 100.0 to 299.8 us, those below 250 us; where the limit cuts a bin, its middle decides.
+    // Latencies from 100.0 to 299.8 us: those below 250 us; a bin cut by the limit counts by its middle.
     let share = line_share(&text);
     assert!((share - 75.0).abs() < 1.0, "{share}: {text}");
     let mut counts = LatencyCounts::default();
@@ -276,7 +275,7 @@ fn bins_alone_tell_what_they_can() {
     assert_eq!(counts.us.iter().sum::<u64>(), 1_000);
 }
 
-/// The percent at 250 us.
+/// Percentage at 250 us.
 fn line_share(text: &str) -> f64 {
     let line = text.lines().find(|line| line.starts_with("  lat (usec)   : ")).unwrap();
     line.split("250=").nth(1).unwrap().split('%').next().unwrap().parse().unwrap()

@@ -1,4 +1,4 @@
-//! What holds for all reports, whatever their figures are.
+//! Properties of all reports.
 
 use plimsoll_fio::print::{
     Detail, Direction, Form, HistogramLog, JobReport, Lane, Log, LogColumns, LogSample, LogWriter, Report, Samples,
@@ -59,34 +59,34 @@ fn parsed(report: &Report) -> Value {
 
 proptest! {
     #[test]
-    fn all_forms_of_all_reports_are_printed(report in report()) {
+    fn any_report_prints_in_all_formats(report in report()) {
         let terse = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5].map(Form::Terse);
         let forms = [terse.to_vec(), vec![Form::Normal, Form::Json(Detail::Buckets)]].concat();
         prop_assert!(text(&report, &forms).ends_with('\n'));
         let document = parsed(&report);
         prop_assert_eq!(document["jobs"].as_array().unwrap().len(), report.jobs.len());
-        for (job, told) in report.jobs.iter().zip(document["jobs"].as_array().unwrap()) {
-            prop_assert_eq!(told["jobname"].as_str(), Some(job.name.as_str()));
+        for (job, printed) in report.jobs.iter().zip(document["jobs"].as_array().unwrap()) {
+            prop_assert_eq!(printed["jobname"].as_str(), Some(job.name.as_str()));
             if job.unified == Unified::Mixed {
-                prop_assert_eq!(told["mixed"]["io_bytes"].as_u64(), Some(job.read.bytes + job.write.bytes));
+                prop_assert_eq!(printed["mixed"]["io_bytes"].as_u64(), Some(job.read.bytes + job.write.bytes));
             } else {
-                prop_assert_eq!(told["read"]["clat_ns"]["N"].as_u64(), Some(job.read.operations));
+                prop_assert_eq!(printed["read"]["clat_ns"]["N"].as_u64(), Some(job.read.operations));
             }
         }
     }
 
     #[test]
-    fn no_latency_is_lost_in_buckets(latencies in latencies()) {
+    fn buckets_keep_every_latency(latencies in latencies()) {
         let found = buckets(&bins(&latencies));
         prop_assert_eq!(found.iter().map(|(_, count)| count).sum::<u64>(), latencies.len() as u64);
         prop_assert!(found.windows(2).all(|two| two[0].0 < two[1].0));
     }
 
     #[test]
-    fn terse_lines_have_as_many_fields_whatever_was_done(job in job()) {
+    fn terse_lines_have_a_fixed_number_of_fields(job in job()) {
         let job = JobReport { name: "j".to_owned(), description: None, unified: Unified::Apart, ..job };
         let report = Report { jobs: vec![job], ..Report::default() };
-        // As many as fio's lines have.
+        // Number of fields in fio's lines.
         for (version, fields) in [(TerseVersion::V3, 121), (TerseVersion::V5, 180)] {
             let line = terse(&report, version);
             prop_assert_eq!((line.lines().count(), line.matches(';').count() + 1), (1, fields), "{}", line);
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn a_group_has_the_sums_of_its_jobs(report in report()) {
+    fn group_sums_its_jobs(report in report()) {
         let of = |report: &Report| {
             let jobs = report.jobs.iter();
             let sum = |count: fn(&JobReport) -> u64| jobs.clone().map(count).sum::<u64>();
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(counted, gaps_us.len() as u64);
         let [rates, latencies] = logs.map(|log| rows(log.finish(end).unwrap()));
         prop_assert_eq!(latencies.len(), histograms.len());
-        // Of half a window a rate is twice what was counted, and rounded.
+        // The rate of half a window is twice its count, rounded.
         let counts = histograms.iter().map(|row| row[3..].iter().sum::<u64>());
         let most = 2.0 * 1_000.0 / window_ms as f64;
         prop_assert!(rates.iter().zip(counts).all(|(rate, count)| rate[1] as f64 <= count as f64 * most + 1.0), "{:?}", rates);

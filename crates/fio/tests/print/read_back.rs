@@ -1,4 +1,4 @@
-//! A report made of fio's own JSON, so that the same figures can be printed again.
+//! A report parsed from fio's JSON, to print the same figures again.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use plimsoll_record::Bins;
 use plimsoll_units::Span;
 use serde_json::Value;
 
-/// The report that a document tells.
+/// Report of a document.
 pub fn report(document: &Value) -> Report {
     Report {
         version: text(document, "fio version"),
@@ -23,7 +23,7 @@ pub fn report(document: &Value) -> Report {
     }
 }
 
-/// All paths of keys in a document, numbers of lists and of bins left out.
+/// All key paths in a document, without numbers of lists and bins.
 pub fn paths(document: &Value) -> BTreeSet<String> {
     fn walk(value: &Value, path: &str, found: &mut BTreeSet<String>) {
         match value {
@@ -67,7 +67,7 @@ fn options(of: &Value, key: &str) -> Vec<(String, String)> {
 
 fn job(entry: &Value) -> JobReport {
     let lane = |key: &str| entry.get(key).map(lane).unwrap_or_default();
-    // One that is told as one is the same when all of it were reads.
+    // A mixed job is equivalent to a job with only reads.
     let is_mixed = entry.get("mixed").is_some() && entry.get("read").is_none();
     let read = lane(if is_mixed { "mixed" } else { "read" });
     let (write, trim) = (lane("write"), lane("trim"));
@@ -114,7 +114,7 @@ fn job(entry: &Value) -> JobReport {
     }
 }
 
-/// The units are told by options alone.
+/// Units are determined only by options.
 fn units(entry: &Value) -> Units {
     let options = entry.get("job options");
     let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
@@ -161,7 +161,7 @@ fn latency(of: &Value) -> Latency {
     }
 }
 
-/// The lowest value of the bin that a latency falls into.
+/// Lowest value of a latency's bin.
 fn lowest(ns: u64) -> u64 {
     let mut recorder = plimsoll_record::Recorder::new();
     recorder.record(Span::from_nanos(ns));
@@ -187,8 +187,8 @@ fn percentiles(entry: &Value) -> Percentiles {
     }
 }
 
-/// Counts that have the shares that are told. What is told as the least share, 0.1 %, may be less: without a number of
-/// all, such shares have what the others leave.
+/// Counts with the reported percentages. The smallest reported percentage, 0.1 %, may stand for less: without the
+/// total, such counts get the remainder.
 fn counts(entry: &Value, key: &str, names: [&str; 7], all: Option<u64>) -> [u64; 7] {
     const SCALE: f64 = 1e8;
     let shares = names.map(|name| entry.get(key).map_or(0.0, |shares| real(shares, name)));
@@ -196,12 +196,12 @@ fn counts(entry: &Value, key: &str, names: [&str; 7], all: Option<u64>) -> [u64;
         return shares.map(|share| counted(share, 0.1, all));
     }
     let is_least = |share: f64| (share - 0.1).abs() < 1e-9;
-    let told: f64 = shares.iter().filter(|share| !is_least(**share)).sum();
-    let left = (100.0 - told) / shares.iter().filter(|share| is_least(**share)).count().max(1) as f64;
+    let known: f64 = shares.iter().filter(|share| !is_least(**share)).sum();
+    let left = (100.0 - known) / shares.iter().filter(|share| is_least(**share)).count().max(1) as f64;
     shares.map(|share| ((if is_least(share) { left } else { share }) * SCALE).round() as u64)
 }
 
-/// The count that has this share; one whose share is told as the least may be smaller, and is no larger.
+/// Count of a percentage; at most that if it is the smallest reported percentage.
 fn counted(share: f64, least: f64, all: u64) -> u64 {
     let count = share / 100.0 * all as f64;
     match share {

@@ -1,4 +1,4 @@
-//! What is printed, read by plimsoll's own readers of fio's forms: the same figures come back.
+//! Output read back by plimsoll's parsers of fio's formats: the same figures.
 
 use plimsoll_fio::print::Detail;
 use plimsoll_fio::print::{
@@ -9,7 +9,7 @@ use plimsoll_ingest::{Evidence, Ingest, Input, Outcome, Reading};
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
 
-/// The latencies of one direction, in nanoseconds: from 100 us on, 7 ns apart, with a few stalls.
+/// Latencies of a direction in nanoseconds: from 100 us on, 7 ns apart, with a few stalls.
 fn latencies(count: u64) -> Bins {
     let mut recorder = Recorder::new();
     for i in 0..count {
@@ -75,7 +75,7 @@ fn near(found: Option<f64>, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() <= tolerance, "{found} {expected}");
 }
 
-/// Every form must tell the reads' rate, latency and median, to what it rounds.
+/// Asserts that a format has the reads' rate, latency and median, to its rounding.
 #[track_caller]
 fn check(text: &str, kind: &str, tolerance: f64) -> Vec<Evidence> {
     let reading = reading("", text.as_bytes());
@@ -94,7 +94,7 @@ fn check(text: &str, kind: &str, tolerance: f64) -> Vec<Evidence> {
 }
 
 #[test]
-fn every_form_is_read_back() {
+fn every_format_is_parsed_back() {
     let report = report();
     let of = |form| text(&report, &[form]);
     let from_json = check(&of(Form::Json(Detail::Percentiles)), "fio-json", 1e-5);
@@ -121,7 +121,7 @@ fn seen(i: u64) -> LogSample {
     }
 }
 
-/// The figure of a log as a whole.
+/// Overall figure of a log.
 fn logged(log: Log, columns: LogColumns) -> Evidence {
     let mut writer = LogWriter::new(Vec::new(), log, columns);
     for i in 0..5_000 {
@@ -132,7 +132,7 @@ fn logged(log: Log, columns: LogColumns) -> Evidence {
 }
 
 #[test]
-fn logs_are_read_back() {
+fn logs_are_parsed_back() {
     let columns = LogColumns { window: Some(Span::from_secs(1)), offset: true, ..LogColumns::default() };
     near(logged(Log::Bandwidth, columns).bytes_s, 1_000.0 * 8_192.0, 1e-3);
     near(logged(Log::Operations, columns).iops, 1_000.0, 1e-3);
@@ -143,7 +143,7 @@ fn logs_are_read_back() {
 }
 
 #[test]
-fn histogram_logs_are_read_back() {
+fn histogram_logs_are_parsed_back() {
     let mut log = HistogramLog::new(Vec::new(), Span::from_secs(1), 2, 0, [8_192; 3]);
     for i in 0..5_000 {
         let LogSample { at, direction, latency, .. } = seen(i);

@@ -1,4 +1,4 @@
-//! Results of fio from real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
+//! Results of fio from real systems, read from `PLIMSOLL_SAMPLES`.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test of a pure crate reads files of the machine, and says when there are none"
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::read_back::{paths, report};
 
-/// Keys that fio writes by what plimsoll does not have: priorities of single operations, hits of the page cache, zones,
-/// older versions' names, and units that one edited result has.
+/// Keys of features that plimsoll lacks: priorities of operations, page cache hits, zones, names of older versions, and
+/// units of an edited result.
 const OTHERS: [&str; 7] = ["/prios", "/cachehit", "/zone_resets", "_prio/", "/client_stats", "/lat_us/", "/slat_ms/"];
 
 #[test]
@@ -36,7 +36,7 @@ fn json_has_every_key_of_real_results() {
         let found: Value = serde_json::from_str(&json(&report(&document), Detail::Buckets)).unwrap();
         let found = paths(&found);
         let expected = paths(&document);
-        // Without bins there is nothing to work percentiles out of.
+        // Without bins there are no percentiles.
         let has_bins = expected.iter().any(|path| path.contains("/bins/"));
         let is_known = |path: &&String| {
             let is_other = OTHERS.iter().any(|other| path.contains(other));

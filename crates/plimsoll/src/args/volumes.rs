@@ -346,7 +346,7 @@ pub enum GroupCommand {
     },
     /// List groups
     List,
-    /// End a group without volumes
+    /// Delete a group without volumes
     Delete {
         /// Its name
         name: String,

@@ -68,7 +68,7 @@ impl<'a> Laid<'a> {
         let specs: Vec<_> = files.iter().map(|file| file.spec(ground)).collect();
         let made = laid
             .make_directories()
-            .and_then(|()| on.lay(&specs).map_err(|unfit| words(&unfit)))
+            .and_then(|()| on.prepare_files(&specs).map_err(|unfit| words(&unfit)))
             .and_then(|()| laid.prepare(console));
         match made {
             Ok(()) => Ok(laid),

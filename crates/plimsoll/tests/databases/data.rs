@@ -51,7 +51,7 @@ fn begun(place: &Place, arguments: &[&str]) -> Child {
     let mut command = place.command(arguments);
     command.stdout(Stdio::null()).stderr(fs::File::create(&log).unwrap());
     let child = command.spawn().unwrap();
-    until(&log, "Count what was loaded");
+    until(&log, "Count the loaded rows");
     child
 }
 
@@ -71,7 +71,7 @@ fn data_are_prepared_reused_and_cleaned_up() {
             "{}",
             said(&run)
         );
-        assert!(String::from_utf8_lossy(&run.stdout).contains("All agrees"), "rows of earlier runs are counted");
+        assert!(String::from_utf8_lossy(&run.stdout).contains("Consistent: "), "rows of earlier runs are counted");
     }
     refused(
         &oltp(&place, &["--phase", "run", "--script", "select-only"]),

@@ -226,8 +226,7 @@ fn notes_go_to_their_file_and_not_to_standard_error() {
     let output = folder.run(&format!("{words} --notes=n.txt"));
     assert_eq!(stderr(&output), "");
     let notes = std::fs::read_to_string(folder.path().join("n.txt")).unwrap();
-    for expected in ["thread changes nothing", "threads with pread and pwrite stand for it", "lat runs from the moment"]
-    {
+    for expected in ["thread has no effect", "threads with pread and pwrite stand for it", "lat runs from the moment"] {
         assert!(notes.contains(expected), "{expected}: {notes}");
     }
     assert_eq!(stderr(&folder.run(&format!("{words} --notes=-"))).lines().count(), notes.lines().count());

@@ -85,7 +85,7 @@ fn over_tcp_only_the_token_opens() {
     let greeting = home.serve(&["--control-tcp", "127.0.0.1:0", "--token-file", &right, "--listen", "tcp:127.0.0.1:0"]);
     let url = format!("http://{}", after(&greeting, "http://"));
     home.refuses(&["volume", "list", "--service", &url], "--token-file");
-    home.refuses(&["volume", "list", "--service", &url, "--token-file", &wrong], "does not know this token");
+    home.refuses(&["volume", "list", "--service", &url, "--token-file", &wrong], "refused the token");
     let made = ["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"];
     let made = home.does(&[&made[..], &["--service", &url, "--token-file", &right]].concat());
     assert!(made.contains(&format!("nbd://{}", after(&greeting, "nbd://"))), "{made}");

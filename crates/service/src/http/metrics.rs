@@ -1,14 +1,14 @@
-//! All counts as Prometheus reads them (text format 0.0.4), named as `node_exporter` names those of disks.
+//! Prometheus metrics (text format 0.0.4), named like the disk metrics of `node_exporter`.
 
 use std::fmt::Write;
 
 use crate::api::{About, Stats, Volume};
 use crate::{Kind, Refusal, Service};
 
-/// The media type of the page.
+/// Media type.
 pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Upper bounds of the buckets of the lateness, in nanoseconds: 1, 2 and 5 of each decade from 1 us to 10 s.
+/// Upper bounds of the lateness buckets, in nanoseconds: 1, 2 and 5 of each decade from 1 us to 10 s.
 const BUCKETS_NS: [u64; 22] = [
     1_000,
     2_000,
@@ -34,16 +34,16 @@ const BUCKETS_NS: [u64; 22] = [
     10_000_000_000,
 ];
 
-/// A volume and its counts.
+/// A volume and its counters.
 type Counted = (Volume, Stats);
 
-/// The counts of a service now.
+/// Renders the present counters of a service.
 pub(super) fn scraped(service: &Service) -> Result<String, Refusal> {
     let mut counted = Vec::new();
     for volume in service.list()? {
         match service.stats(&volume.name) {
             Ok(stats) => counted.push((volume, stats)),
-            // It was ended since it was listed.
+            // The volume was deleted since the listing.
             Err(refusal) if refusal.kind == Kind::NotFound => {}
             Err(refusal) => return Err(refusal),
         }
@@ -51,7 +51,7 @@ pub(super) fn scraped(service: &Service) -> Result<String, Refusal> {
     Ok(page(&service.about()?, &counted))
 }
 
-/// The page: a family of metrics after the other.
+/// Renders one metric family after another.
 fn page(about: &About, volumes: &[Counted]) -> String {
     let mut page = Page { text: String::new(), volumes };
     page.service(about);
@@ -68,7 +68,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Begins a family.
+    /// Starts a metric family.
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         self.put(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
     }
@@ -83,7 +83,7 @@ impl Page<'_> {
         self.put(format_args!("{name}{labels} {value}\n"));
     }
 
-    /// A family with at most one sample for each volume.
+    /// Writes a family with at most one sample per volume.
     fn each(&mut self, name: &str, kind: &str, help: &str, value: impl Fn(&Volume, &Stats) -> Option<f64>) {
         self.family(name, kind, help);
         for (volume, stats) in self.volumes {
@@ -98,7 +98,7 @@ impl Page<'_> {
             self.family(name, "gauge", help);
             self.sample(name, labels, value);
         };
-        one("plimsoll_info", "What serves; always 1.", &[("made_by", &about.made_by)], 1.0);
+        one("plimsoll_info", "Version of the service; always 1.", &[("made_by", &about.made_by)], 1.0);
         let slow = f64::from(about.slow);
         one("plimsoll_time_dilation", "How many times slower than the clock the model's time runs.", &[], slow);
         let realtime = f64::from(u8::from(about.realtime));
@@ -121,7 +121,7 @@ impl Page<'_> {
 
     fn volumes(&mut self) {
         let name = "plimsoll_volume_info";
-        self.family(name, "gauge", "What a volume is like; always 1.");
+        self.family(name, "gauge", "Configuration of the volume; always 1.");
         for (volume, _) in self.volumes {
             let group = volume.group.as_deref().unwrap_or_default();
             self.sample(name, &[("volume", &volume.name), ("like", &volume.like), ("group", group)], 1.0);
@@ -207,7 +207,7 @@ impl Page<'_> {
 
     fn cost(&mut self) {
         let families = [
-            ("plimsoll_volume_cost_total", "counter", "What the volume would have cost so far, at list prices."),
+            ("plimsoll_volume_cost_total", "counter", "Cost of the volume so far, at list prices."),
             ("plimsoll_volume_cost_per_month", "gauge", "A month of 730 hours at the present level, at list prices."),
         ];
         for (index, (name, kind, help)) in families.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document of the control, made of the table of routes and of the types that they carry.
+//! `OpenAPI` document of the control API, generated from the route table and its types.
 
 use std::sync::OnceLock;
 
@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 use super::routes::{Content, Route, table};
 use crate::api::Refused;
 
-const DESCRIPTION: &str = "Volumes that behave like storage products, by name. Over the service's Unix socket nothing \
-     more is needed; over TCP every request needs the token of the service. Sizes are bytes, spans nanoseconds, moments \
-     RFC 3339 in UTC; what is not known is absent. Every figure is emulated, and in the model's time: with a time dilation \
-     (`slow` above 1) that runs slower than the clock.";
+const DESCRIPTION: &str = "Volumes that behave like storage products, by name. Over the service's Unix socket no \
+                           token is needed; over TCP every request needs the token of the service. Sizes are bytes, \
+                           spans nanoseconds, moments RFC 3339 in UTC; unknown values are absent. Every figure is \
+                           emulated, and in the model's time: with a time dilation (`slow` above 1) that runs slower \
+                           than the clock.";
 
-/// The document (`OpenAPI` 3.1), the same bytes every time.
+/// The document (`OpenAPI` 3.1), deterministic.
 pub fn document() -> Vec<u8> {
     let mut generator =
         SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into()).into_generator();
@@ -50,7 +51,7 @@ pub fn document() -> Vec<u8> {
                         left",
                     "content": { "application/json": { "schema": refused } },
                 },
-                "Stranger": { "description": "Over TCP: no token, or another one. Nothing is told" },
+                "Stranger": { "description": "Over TCP: missing or wrong token" },
             },
         },
     });
@@ -59,7 +60,7 @@ pub fn document() -> Vec<u8> {
     text
 }
 
-/// The document, made once.
+/// The document, generated once.
 pub(super) fn text() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(document)

@@ -1,7 +1,7 @@
-//! The one table of what can be asked over HTTP: the router is built of it, and the `OpenAPI` document describes it.
+//! Route table of the control API. The router and the `OpenAPI` document are generated from it.
 //!
-//! Each entry joins a method and a path to a method of [`Service`]; the types of bodies and answers are those of that
-//! method, so a document cannot say another thing than what is read and written.
+//! Each entry binds a verb and a path to a method of [`Service`]. The types of bodies and responses are those of the
+//! method, so document and implementation cannot diverge.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{PATIENCE, metrics, openapi};
+use super::{CLIENT_TIMEOUT, metrics, openapi};
 use crate::api::{
     About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Recording, Refused, Resize, Restore, Scrub, Stats,
 };
 use crate::{Kind, Refusal, Service};
 
-/// No request has a longer body.
+/// Maximum length of a request body.
 const BODY_MAX: usize = 64 << 10;
 
-/// How a request is named.
+/// HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Get,
@@ -57,30 +57,30 @@ impl Verb {
     }
 }
 
-/// The schema of a type, by reference.
+/// Generator of a type's schema, as a reference.
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// What an answer holds.
+/// Content of a response.
 #[derive(Clone, Copy)]
 pub(super) enum Content {
     Json(SchemaOf),
-    /// Any object.
+    /// Any JSON object.
     Document,
-    /// Text of this type.
+    /// Text of this media type.
     Text(&'static str),
     Nothing,
 }
 
-/// One thing that can be asked.
+/// An operation of the API.
 #[derive(Clone)]
 pub(super) struct Route {
     pub verb: Verb,
     pub path: &'static str,
-    /// Its name in the document.
+    /// `operationId` in the document.
     pub id: &'static str,
-    /// One sentence without an end.
+    /// A sentence without its full stop.
     pub summary: &'static str,
-    /// A number that may be given behind `?`, and what it does.
+    /// Optional numeric query parameter: name and description.
     pub number: Option<(&'static str, &'static str)>,
     pub body: Option<SchemaOf>,
     pub status: StatusCode,
@@ -88,11 +88,11 @@ pub(super) struct Route {
     act: Act,
 }
 
-type Act = Arc<dyn Fn(&Service, &Asked) -> Result<Vec<u8>, Refusal> + Send + Sync>;
+type Act = Arc<dyn Fn(&Service, &RouteInput) -> Result<Vec<u8>, Refusal> + Send + Sync>;
 
-/// One request, without what the table says of it.
+/// Parameters of a request: path, query and body.
 #[derive(Default)]
-struct Asked {
+struct RouteInput {
     name: String,
     number: Option<u64>,
     body: Bytes,
@@ -107,36 +107,36 @@ const AUTOTUNE: &str = "/v1/volumes/{name}/autotune";
 const ATTACHMENT: &str = "/v1/volumes/{name}/attachment";
 const RECORDING: &str = "/v1/volumes/{name}/recording";
 
-/// All that can be asked.
+/// All routes.
 pub(super) fn table() -> Vec<Route> {
     let mut table = vec![
         read(VOLUMES, "listVolumes", "All volumes and snapshots, by name", |s: &Service, _| s.list()),
-        write(Verb::Post, VOLUMES, "createVolume", "Make a volume", |s, _, b: &Create| s.create(b)).created(),
-        read(VOLUME, "getVolume", "One volume", Service::volume),
-        remove(VOLUME, "deleteVolume", "End a volume that nobody uses", Service::delete),
+        write(Verb::Post, VOLUMES, "createVolume", "Create a volume", |s, _, b: &Create| s.create(b)).created(),
+        read(VOLUME, "getVolume", "A volume by name", Service::volume),
+        remove(VOLUME, "deleteVolume", "Delete an unused volume", Service::delete),
         stats(),
     ];
     table.extend(changes());
-    table.extend(life());
-    table.extend(around());
+    table.extend(lifecycle());
+    table.extend(service_routes());
     table
 }
 
-/// The counts of a volume, which are long where nobody asks for fewer seconds.
+/// Route of the statistics, with a limit on the number of seconds.
 fn stats() -> Route {
     let content = Content::Json(SchemaGenerator::subschema_for::<Stats>);
-    let act = |service: &Service, asked: &Asked| {
-        let mut stats = service.stats(&asked.name)?;
-        let most = asked.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    let act = |service: &Service, input: &RouteInput| {
+        let mut stats = service.stats(&input.name)?;
+        let most = input.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         stats.periods.drain(..stats.periods.len().saturating_sub(most));
         Ok(json(&stats))
     };
-    let summary = "Counts, and how faithful the last seconds were";
+    let summary = "Counters, and the fidelity of recent seconds";
     let route = Route::new(Verb::Get, "/v1/volumes/{name}/stats", "getStats", summary, content, act);
-    Route { number: Some(("periods", "Seconds that are told of at most; all that are kept without it")), ..route }
+    Route { number: Some(("periods", "Maximum number of seconds; default: all that are kept")), ..route }
 }
 
-/// What changes a volume.
+/// Routes that change a volume.
 fn changes() -> [Route; 5] {
     let post = Verb::Post;
     [
@@ -144,15 +144,17 @@ fn changes() -> [Route; 5] {
             post,
             "/v1/volumes/{name}/level",
             "changeLevel",
-            "Another level or product, online where the real product can do it so",
+            "Change level or product, online if the real product can do so",
             |s: &Service, n: &str, b: &Level| s.level(n, b),
         ),
-        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "A larger volume", |s, n, b: &Resize| s.resize(n, *b)),
+        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "Enlarge a volume", |s, n, b: &Resize| {
+            s.resize(n, *b)
+        }),
         write(
             post,
             "/v1/volumes/{name}/snapshot",
             "createSnapshot",
-            "Keep the present content as a volume that cannot be written",
+            "Create a snapshot: a read-only volume with the present content",
             |s: &Service, n: &str, b: &Fork| s.snapshot(n, b),
         )
         .created(),
@@ -160,7 +162,7 @@ fn changes() -> [Route; 5] {
             post,
             "/v1/volumes/{name}/clone",
             "createClone",
-            "Make a volume of its own with the present content of this one",
+            "Create a clone: a writable volume with the present content",
             |s: &Service, n: &str, b: &Fork| s.clone_volume(n, b),
         )
         .created(),
@@ -168,74 +170,71 @@ fn changes() -> [Route; 5] {
             post,
             "/v1/volumes/{name}/restore",
             "restoreVolume",
-            "Give a volume the content of another one",
+            "Replace the content with that of another volume",
             |s: &Service, n: &str, b: &Restore| s.restore(n, b),
         ),
     ]
 }
 
-/// What goes on with a volume until it is ended.
-fn life() -> [Route; 9] {
+/// Routes for the attachment, automation, faults and recording of a volume.
+fn lifecycle() -> [Route; 9] {
     let (put, delete) = (Verb::Put, Verb::Delete);
     [
-        write(put, FAULTS, "setFaults", "What its requests suffer from now on", |s: &Service, n: &str, b: &Faults| {
+        write(put, FAULTS, "setFaults", "Inject faults into its requests", |s: &Service, n: &str, b: &Faults| {
             s.set_faults(n, b)
         }),
-        answer(delete, FAULTS, "clearFaults", "Its requests suffer nothing any more", Service::clear_faults),
-        write(put, AUTOTUNE, "setAutotune", "Let its level change by itself", |s: &Service, n: &str, b: &Autotune| {
+        answer(delete, FAULTS, "clearFaults", "Clear the injected faults", Service::clear_faults),
+        write(put, AUTOTUNE, "setAutotune", "Enable automatic level changes", |s: &Service, n: &str, b: &Autotune| {
             s.set_autotune(n, b)
         }),
-        answer(delete, AUTOTUNE, "clearAutotune", "Its level stays as it is", Service::clear_autotune),
+        answer(delete, AUTOTUNE, "clearAutotune", "Disable automatic level changes", Service::clear_autotune),
         answer(
             Verb::Post,
             ATTACHMENT,
             "mountVolume",
-            "Show it as a file of the service's host, over FUSE: a loop device makes a block device of that",
+            "Expose it as a file of the service's host, over FUSE, for use through a loop device",
             Service::mount,
         ),
         write(
             put,
             ATTACHMENT,
             "setAttachment",
-            "Remember where it is a block device of this host",
+            "Record its block device on this host",
             |s: &Service, n: &str, b: &Attachment| s.attach(n, b),
         ),
-        answer(
-            delete,
-            ATTACHMENT,
-            "clearAttachment",
-            "It is no file and no block device of this host any more",
-            Service::detach,
-        ),
+        answer(delete, ATTACHMENT, "clearAttachment", "Detach the volume from this host", Service::detach),
         write(
             put,
             RECORDING,
             "setRecording",
-            "Record what it is asked as a trace, in a new file",
+            "Record its requests as a trace, in a new file",
             |s: &Service, n: &str, b: &Recording| s.record(n, b),
         ),
         answer(delete, RECORDING, "clearRecording", "End the recording", Service::stop_recording),
     ]
 }
 
-/// What is there beside volumes.
-fn around() -> [Route; 8] {
-    let document = |_: &Service, _: &Asked| Ok(openapi::text().into());
-    let metrics = |service: &Service, _: &Asked| metrics::scraped(service).map(String::into_bytes);
+/// Routes of groups, scrub, service and documents.
+fn service_routes() -> [Route; 8] {
+    let document = |_: &Service, _: &RouteInput| Ok(openapi::text().into());
+    let metrics = |service: &Service, _: &RouteInput| metrics::scraped(service).map(String::into_bytes);
     [
         read(GROUPS, "listGroups", "All groups, by name", |s: &Service, _: &str| s.groups()),
         write(
             Verb::Post,
             GROUPS,
             "createGroup",
-            "Make a group: an instance whose limits its volumes share",
+            "Create a group: an instance whose limits its volumes share",
             |s: &Service, _: &str, b: &Group| s.create_group(b),
         )
         .created(),
-        remove("/v1/groups/{name}", "deleteGroup", "End a group without volumes", Service::delete_group),
-        read("/v1/service", "getService", "What serves", |s: &Service, _: &str| -> Result<About, Refusal> {
-            s.about()
-        }),
+        remove("/v1/groups/{name}", "deleteGroup", "Delete a group without volumes", Service::delete_group),
+        read(
+            "/v1/service",
+            "getService",
+            "Version, options and usage of the service",
+            |s: &Service, _: &str| -> Result<About, Refusal> { s.about() },
+        ),
         write(
             Verb::Post,
             SCRUB,
@@ -243,12 +242,12 @@ fn around() -> [Route; 8] {
             "Compare data with their checksums",
             |s: &Service, _: &str, b: &Scrub| s.begin_scrub(b),
         ),
-        read(SCRUB, "getScrub", "The present scrub, or the last one", |s: &Service, _: &str| s.scrub_state()),
+        read(SCRUB, "getScrub", "The present or the last scrub", |s: &Service, _: &str| s.scrub_state()),
         Route::new(
             Verb::Get,
             "/metrics",
             "getMetrics",
-            "All counts, as Prometheus reads them",
+            "All counters, in Prometheus format",
             Content::Text(metrics::TYPE),
             metrics,
         ),
@@ -256,7 +255,7 @@ fn around() -> [Route; 8] {
     ]
 }
 
-/// Asks for something.
+/// A GET route.
 fn read<A, F>(path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     A: Serialize + JsonSchema,
@@ -265,17 +264,17 @@ where
     answer(Verb::Get, path, id, summary, act)
 }
 
-/// Needs no body, and gives an answer.
+/// A route without a body, with a response.
 fn answer<A, F>(verb: Verb, path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     A: Serialize + JsonSchema,
     F: Fn(&Service, &str) -> Result<A, Refusal> + Send + Sync + 'static,
 {
     let content = Content::Json(SchemaGenerator::subschema_for::<A>);
-    Route::new(verb, path, id, summary, content, move |service, asked| act(service, &asked.name).map(|it| json(&it)))
+    Route::new(verb, path, id, summary, content, move |service, input| act(service, &input.name).map(|it| json(&it)))
 }
 
-/// Has a body, and gives an answer.
+/// A route with a body and a response.
 fn write<B, A, F>(verb: Verb, path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     B: DeserializeOwned + JsonSchema,
@@ -283,22 +282,22 @@ where
     F: Fn(&Service, &str, &B) -> Result<A, Refusal> + Send + Sync + 'static,
 {
     let content = Content::Json(SchemaGenerator::subschema_for::<A>);
-    let act = move |service: &Service, asked: &Asked| {
-        let body = serde_json::from_slice(&asked.body).map_err(|error| Refusal {
+    let act = move |service: &Service, input: &RouteInput| {
+        let body = serde_json::from_slice(&input.body).map_err(|error| Refusal {
             kind: Kind::Bad,
-            message: format!("the body is not what {path} takes: {error}; GET /openapi.json says what it takes"),
+            message: format!("invalid body for {path}: {error}; see GET /openapi.json"),
         })?;
-        act(service, &asked.name, &body).map(|it| json(&it))
+        act(service, &input.name, &body).map(|it| json(&it))
     };
     Route { body: Some(SchemaGenerator::subschema_for::<B>), ..Route::new(verb, path, id, summary, content, act) }
 }
 
-/// Ends something.
+/// A DELETE route.
 fn remove<F>(path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
 where
     F: Fn(&Service, &str) -> Result<(), Refusal> + Send + Sync + 'static,
 {
-    let act = move |service: &Service, asked: &Asked| act(service, &asked.name).map(|()| Vec::new());
+    let act = move |service: &Service, input: &RouteInput| act(service, &input.name).map(|()| Vec::new());
     let route = Route::new(Verb::Delete, path, id, summary, Content::Nothing, act);
     Route { status: StatusCode::NO_CONTENT, ..route }
 }
@@ -314,40 +313,40 @@ impl Route {
         id: &'static str,
         summary: &'static str,
         content: Content,
-        act: impl Fn(&Service, &Asked) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
+        act: impl Fn(&Service, &RouteInput) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
     ) -> Self {
         Self { verb, path, id, summary, number: None, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
     }
 
-    /// It makes something new.
+    /// Sets status 201.
     fn created(self) -> Self {
         Self { status: StatusCode::CREATED, ..self }
     }
 
-    /// The number behind `?`, where this route takes one.
+    /// Parses the numeric query parameter of this route.
     fn number_in(&self, query: Option<&str>) -> Result<Option<u64>, std::num::ParseIntError> {
         let Some((name, _)) = self.number else { return Ok(None) };
         let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         pairs.filter(|(key, _)| *key == name).map(|(_, number)| number.parse()).next().transpose()
     }
 
-    /// Reads the body, and has the service work on a thread that may wait.
+    /// Reads the body, and runs the action on a blocking thread.
     async fn respond(self, service: Service, name: String, request: Request) -> Response {
         let Ok(number) = self.number_in(request.uri().query()) else {
-            return refused(StatusCode::BAD_REQUEST, "what stands behind ? is no number: GET /openapi.json");
+            return refused(StatusCode::BAD_REQUEST, "the query parameter is not a number: see GET /openapi.json");
         };
         let body = request.into_body();
         if body.size_hint().lower() > BODY_MAX as u64 {
             return too_long();
         }
-        let body = match tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, BODY_MAX)).await {
+        let body = match tokio::time::timeout(CLIENT_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await {
             Ok(Ok(body)) => body,
             Ok(Err(error)) if error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) => return too_long(),
             Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body of the request broke off"),
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
         };
         let Self { act, content, status, .. } = self;
-        let done = tokio::task::spawn_blocking(move || act(&service, &Asked { name, number, body })).await;
+        let done = tokio::task::spawn_blocking(move || act(&service, &RouteInput { name, number, body })).await;
         let media = match content {
             Content::Json(_) | Content::Document => "application/json",
             Content::Text(media) => media,
@@ -357,7 +356,7 @@ impl Route {
             Ok(Ok(_)) if media.is_empty() => status.into_response(),
             Ok(Ok(bytes)) => (status, [(CONTENT_TYPE, media)], bytes).into_response(),
             Ok(Err(refusal)) => refused(status_of(refusal.kind), &refusal.message),
-            Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the service failed at this: see what it printed"),
+            Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the service failed: see its output"),
         }
     }
 }
@@ -385,7 +384,7 @@ fn too_long() -> Response {
     refused(StatusCode::PAYLOAD_TOO_LARGE, "the body of the request is longer than 64 KiB")
 }
 
-/// The router of the table.
+/// Router of the table.
 pub(super) fn router(service: &Service) -> Router {
     let mut router = Router::new();
     for route in table() {
@@ -397,7 +396,7 @@ pub(super) fn router(service: &Service) -> Router {
                 let Ok(parameters) = parameters else {
                     return refused(
                         StatusCode::BAD_REQUEST,
-                        "a name is UTF-8, with %XX for what is no letter or digit",
+                        "names are UTF-8, percent-encoded except for letters and digits",
                     );
                 };
                 let name = parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The token that clients over TCP have to show.
+//! Bearer token of TCP clients.
 
 use std::fmt;
 use std::io;
@@ -8,39 +8,39 @@ use std::path::{Path, PathBuf};
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 
-/// Fewer characters can be guessed.
-const SHORTEST: usize = 16;
-/// A longer file holds something else.
-const LONGEST: u64 = 4096;
+/// Minimum length against guessing.
+const MIN_LENGTH: usize = 16;
+/// Maximum length of a token file.
+const MAX_FILE_BYTES: u64 = 4096;
 
-/// A secret that client and service share. It is never shown.
+/// Secret shared by client and service. Never printed.
 #[derive(Clone)]
 pub struct Token(String);
 
-/// A token could not be read.
+/// Failure to read a token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The file is missing, or not to be read.
+    /// The file is missing or unreadable.
     #[error("reading the token in {}: {source}", path.display())]
     Io {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Others may read it.
-    #[error("{} can be read by others, so it is no secret: chmod 600 it", .0.display())]
+    /// Other users can read the file.
+    #[error("{} can be read by others, so it is not secret: chmod 600 it", .0.display())]
     Open(PathBuf),
-    /// It holds no token.
+    /// The file does not contain a token.
     #[error(
-        "{} holds no token: write one line of {SHORTEST} to {LONGEST} letters and digits, as `openssl rand -hex 32` gives",
+        "{} holds no token: write one line of {MIN_LENGTH} to {MAX_FILE_BYTES} letters and digits, as `openssl rand -hex 32` gives",
         .0.display()
     )]
     Unfit(PathBuf),
 }
 
 impl Token {
-    /// Reads the one line of a file that only its owner may read.
+    /// Reads the only line of a file that only its owner can read.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
         let failed = |source| TokenError::Io { path: path.to_owned(), source };
         let found = path.metadata().map_err(failed)?;
@@ -48,29 +48,29 @@ impl Token {
             return Err(TokenError::Open(path.to_owned()));
         }
         let unfit = || TokenError::Unfit(path.to_owned());
-        if found.len() > LONGEST {
+        if found.len() > MAX_FILE_BYTES {
             return Err(unfit());
         }
         let text = std::fs::read_to_string(path).map_err(failed)?;
         Self::new(text.trim()).ok_or_else(unfit)
     }
 
-    /// A token of visible characters; `None` when it is too short or holds others.
+    /// A token of visible ASCII characters; `None` if it is too short or contains others.
     pub fn new(text: &str) -> Option<Self> {
-        let fit = text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let fit = text.len() >= MIN_LENGTH && text.bytes().all(|byte| byte.is_ascii_graphic());
         fit.then(|| Self(text.to_owned()))
     }
 
-    /// As the header `authorization` carries it.
+    /// Value of the header `authorization`.
     pub fn bearer(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
-    /// Whether a request shows it. How long that takes says nothing about how much of it was right.
+    /// Compares a request's token in constant time.
     pub fn admits(&self, headers: &HeaderMap) -> bool {
         let shown = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let expected = self.bearer();
-        // Every byte of what is shown is looked at, beside one of the token's, whichever differs.
+        // Compares every byte of the header, also after a difference.
         let beside = expected.bytes().cycle();
         let differences = shown.iter().zip(beside).fold(0, |seen, (a, b)| seen | std::hint::black_box(a ^ b));
         differences == 0 && shown.len() == expected.len()
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_whole_token_is_let_in() {
+    fn only_exact_token_is_admitted() {
         let token = Token::new("0123456789abcdef").unwrap();
         let admits = |shown: &str| {
             let mut headers = HeaderMap::new();

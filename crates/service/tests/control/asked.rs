@@ -1,4 +1,4 @@
-//! What can be asked, with the statuses and bodies that come back.
+//! Operations of the API, with their statuses and bodies.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -17,7 +17,7 @@ fn check(answer: &Answer, status: u16, within: &str) {
 }
 
 #[test]
-fn a_volume_is_made_read_changed_and_ended() {
+fn volume_is_created_read_changed_and_deleted() {
     let serving = Serving::start();
     let listed = serving.ask("GET", "/v1/volumes", "");
     assert_eq!((listed.status, listed.body.as_str()), (200, "[]"));
@@ -29,7 +29,7 @@ fn a_volume_is_made_read_changed_and_ended() {
     let stats = serving.ask("GET", "/v1/volumes/data/stats", "");
     assert!(stats.status == 200 && stats.body.contains("\"in_flight\":0"), "{stats:?}");
     assert!(serving.ask("GET", "/v1/volumes/data/stats?periods=0", "").body.contains("\"periods\":[]"));
-    check(&serving.ask("GET", "/v1/volumes/data/stats?periods=x", ""), 400, "no number");
+    check(&serving.ask("GET", "/v1/volumes/data/stats?periods=x", ""), 400, "not a number");
     assert_eq!(serving.ask("PUT", "/v1/volumes/data/faults", r#"{"seed":1,"errors_ppm":5}"#).status, 200);
     assert!(serving.ask("GET", "/v1/volumes/d%61ta", "").body.contains("\"errors_ppm\":5"));
     assert_eq!(serving.ask("DELETE", "/v1/volumes/data/faults", "").status, 200);
@@ -42,12 +42,12 @@ fn a_volume_is_made_read_changed_and_ended() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_its_status() {
+fn invalid_request_is_refused_with_status() {
     let serving = Serving::start();
     assert_eq!(serving.ask("POST", "/v1/volumes", VOLUME).status, 201);
     check(&serving.ask("POST", "/v1/volumes", VOLUME), 409, "data");
-    check(&serving.ask("POST", "/v1/volumes", "{"), 400, "the body is not what /v1/volumes takes");
-    check(&serving.ask("POST", "/v1/volumes", ""), 400, "the body is not what");
+    check(&serving.ask("POST", "/v1/volumes", "{"), 400, "invalid body for /v1/volumes");
+    check(&serving.ask("POST", "/v1/volumes", ""), 400, "invalid body");
     check(&serving.ask("POST", "/v1/volumes/data/resize", r#"{"size_bytes":1,"x":2}"#), 400, "unknown field `x`");
     check(&serving.ask("POST", "/v1/volumes/data/resize", r#"{"size_bytes":1}"#), 400, "");
     check(&serving.ask("GET", "/v1/volumes/dada", ""), 404, "data");
@@ -61,7 +61,7 @@ fn what_cannot_be_is_refused_with_its_status() {
 }
 
 #[test]
-fn long_bodies_are_refused_however_they_come() {
+fn long_body_is_refused_in_any_encoding() {
     let serving = Serving::start();
     let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(65 << 10));
     check(&serving.ask("POST", "/v1/volumes", &long), 413, "64 KiB");
@@ -74,7 +74,7 @@ fn long_bodies_are_refused_however_they_come() {
 }
 
 #[test]
-fn the_client_speaks_both_ways_and_tells_what_is_wrong() {
+fn client_works_over_both_sockets_and_reports_errors() {
     let mut serving = Serving::start();
     let client = serving.client();
     let create =

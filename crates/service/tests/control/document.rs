@@ -1,4 +1,4 @@
-//! The `OpenAPI` document: complete in itself, and about what is really there.
+//! The `OpenAPI` document is complete, and matches the routes.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn document() -> Value {
 }
 
 #[test]
-fn every_path_of_the_document_is_served_and_the_document_too() {
+fn every_documented_path_is_served() {
     let serving = Serving::start();
     let document = document();
     let mut operations = 0;
@@ -36,9 +36,9 @@ fn every_path_of_the_document_is_served_and_the_document_too() {
     assert_eq!(served, document);
 }
 
-/// The rules of `OpenAPI` 3.1 that a reader of the document stumbles over first.
+/// Structural rules of `OpenAPI` 3.1.
 #[test]
-fn the_document_is_whole() {
+fn document_follows_openapi_rules() {
     let document = document();
     assert_eq!(document["openapi"], "3.1.0");
     let mut names = std::collections::BTreeSet::new();

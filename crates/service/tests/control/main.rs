@@ -1,4 +1,4 @@
-//! The control of a service as its clients meet it: over a Unix socket and over TCP, well and badly meant.
+//! Control API of a service over Unix and TCP sockets, with valid, invalid and hostile clients.
 #![allow(clippy::unwrap_used)]
 
 mod asked;

@@ -1,4 +1,4 @@
-//! A service with its control, and bytes that are sent to it.
+//! Test fixture: a service with its control API, and raw requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,14 +18,14 @@ use plimsoll_service::http::{Control, Entrance, Token};
 use plimsoll_service::{Options, Service};
 use plimsoll_volume::Slow;
 
-/// No answer takes longer on a busy host.
+/// Timeout that suffices on a busy host.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// A service in a directory of its own, on a thread of its own.
+/// A service with a private directory, on a separate thread.
 pub struct Serving {
     pub socket: PathBuf,
-    /// `host:port` of the control over TCP.
+    /// `host:port` of the TCP listener of the control API.
     pub port: String,
     service: Service,
     directory: PathBuf,
@@ -33,7 +33,7 @@ pub struct Serving {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What came back.
+/// A raw response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -60,10 +60,10 @@ impl Serving {
         };
         let (told, opened) = channel();
         let home = directory.clone();
-        // The server stays on the thread that it was made on.
+        // The server is not `Send`.
         let thread = std::thread::spawn(move || {
             let (service, mut server) = Service::open(options).unwrap();
-            // Without a place where clients could come in it would end at once.
+            // Without a listener the server would end at once.
             let nbd = Place::Unix(home.join("nbd.sock")).listen(Audience::Owner).unwrap();
             server.listen(nbd.socket).unwrap();
             told.send(service).unwrap();
@@ -79,31 +79,31 @@ impl Serving {
         Self { socket: directory.join("control.sock"), port, service, directory, control, thread: Some(thread) }
     }
 
-    /// A client of the Unix socket.
+    /// A client on the Unix socket.
     pub fn client(&self) -> Client {
         Client::new(Address::Unix(self.socket.clone()), None).unwrap()
     }
 
-    /// A client over TCP that shows a token.
+    /// A client over TCP with an optional token.
     pub fn client_over_tcp(&self, token: Option<&str>) -> Client {
         Client::new(Address::Tcp(self.port.clone()), token.and_then(Token::new)).unwrap()
     }
 
-    /// Sends bytes over the Unix socket, and reads until the service ends the connection.
+    /// Sends bytes over the Unix socket, and reads until the service closes the connection.
     pub fn send(&self, bytes: &[u8]) -> Answer {
         let stream = UnixStream::connect(&self.socket).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         exchange(stream, bytes)
     }
 
-    /// The same over TCP.
+    /// Like `send`, over TCP.
     pub fn send_over_tcp(&self, bytes: &[u8]) -> Answer {
         let stream = TcpStream::connect(&self.port).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         exchange(stream, bytes)
     }
 
-    /// A request with a body, after which the connection ends.
+    /// Sends a request with a body on a new connection.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
         let length = body.len();
         let head =
@@ -111,7 +111,7 @@ impl Serving {
         self.send((head + body).as_bytes())
     }
 
-    /// Ends the control alone.
+    /// Stops only the control API.
     pub fn close_control(&mut self) {
         drop(self.control.take());
     }
@@ -132,11 +132,11 @@ impl Drop for Serving {
 }
 
 fn exchange(mut stream: impl Read + Write, bytes: &[u8]) -> Answer {
-    // A service that refuses early ends the connection before all was sent.
+    // The service closes the connection before it has read everything if it refuses early.
     let _ = stream.write_all(bytes);
     let mut text = Vec::new();
     let mut piece = [0; 4096];
-    // The same early end may cut off reading; what came before it is the answer.
+    // An early close may also reset reads; the bytes before it are the response.
     while let Ok(1..) = stream.read(&mut piece).inspect(|read| text.extend_from_slice(&piece[..*read])) {}
     let text = String::from_utf8_lossy(&text).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));

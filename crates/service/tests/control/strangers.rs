@@ -1,4 +1,4 @@
-//! Clients that show no token, or that hold the service up.
+//! Unauthenticated clients, and clients that stall.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use plimsoll_service::client::{Address, Client, ClientError};
 use crate::serving::{DEADLINE, Serving, TOKEN};
 
 #[test]
-fn without_the_token_nothing_is_told() {
+fn missing_token_reveals_nothing() {
     let serving = Serving::start();
     let ask = |path: &str, header: &str| {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{header}\r\n");
@@ -37,10 +37,10 @@ fn without_the_token_nothing_is_told() {
     assert_eq!(write.status, 401);
 }
 
-/// More clients than there is room for say nothing, or never end what they say: others are answered all the same, and
-/// those that do not go on are let go.
+/// More stalled clients than the limit, without a request or with an incomplete request: other clients are still
+/// served, and stalled connections are closed.
 #[test]
-fn clients_that_do_not_go_on_hold_nobody_up() {
+fn stalled_clients_do_not_block_others() {
     let serving = Serving::start();
     let beginnings: [&[u8]; 3] =
         [b"", b"GET /v1/vol", b"POST /v1/volumes HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"];
@@ -54,14 +54,14 @@ fn clients_that_do_not_go_on_hold_nobody_up() {
         .collect();
     assert_eq!(serving.ask("GET", "/v1/volumes", "").status, 200);
     for mut stream in idle {
-        // It ends: with an answer that says so, or without one.
-        let mut said = Vec::new();
-        let _ = stream.read_to_end(&mut said).expect("the service lets it go");
+        // The connection is closed, with or without an error response.
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response).expect("the service lets it go");
     }
 }
 
 #[test]
-fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
+fn unauthenticated_partial_requests_do_not_delay_authenticated_clients() {
     let serving = Serving::start();
     let holder = serving.client_over_tcp(Some(TOKEN));
     let beginnings: [&[u8]; 3] =
@@ -69,7 +69,7 @@ fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
     let strangers: Vec<TcpStream> = (0..193)
         .map(|number| {
             let mut stream = TcpStream::connect(&serving.port).unwrap();
-            // Those that were pushed out may be closed already.
+            // Evicted connections may be closed already.
             let _ = stream.write_all(beginnings[number % 3]);
             stream
         })
@@ -83,14 +83,14 @@ fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
 }
 
 #[test]
-fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
+fn waiting_authenticated_client_is_not_evicted() {
     let serving = Serving::start();
     let connected = || {
         let stream = TcpStream::connect(&serving.port).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream
     };
-    // Bodies that do not come: each of these requests keeps its seat.
+    // Requests whose bodies never arrive: each keeps its permit.
     let half = format!(
         "POST /v1/volumes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n"
     );
@@ -108,7 +108,7 @@ fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
     let whole =
         format!("GET /v1/volumes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\nconnection: close\r\n\r\n");
     holder.write_all(whole.as_bytes()).unwrap();
-    // Connections are admitted in their order: an answer to a later one shows that those before it were.
+    // Connections are accepted in order: a response to a later connection proves that the earlier were accepted.
     let admitted = || assert_eq!(serving.send_over_tcp(b"GET /v1/volumes HTTP/1.1\r\nhost: x\r\n\r\n").status, 401);
     admitted();
     let strangers: Vec<TcpStream> = (0..100).map(|_| connected()).collect();
@@ -121,7 +121,7 @@ fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
 }
 
 #[test]
-fn a_service_whose_queue_is_full_is_busy_and_not_absent() {
+fn full_listen_queue_is_reported_as_busy() {
     let directory = std::env::temp_dir().join(format!("plimsoll-busy-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("control.sock");
@@ -135,7 +135,7 @@ fn a_service_whose_queue_is_full_is_busy_and_not_absent() {
 }
 
 #[test]
-fn bytes_that_are_no_http_end_only_their_connection() {
+fn invalid_http_closes_only_its_connection() {
     let serving = Serving::start();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = || {

@@ -1,4 +1,4 @@
-//! Data with checksums: damage is never served, and is named; sound data are never taken for damaged.
+//! Checksums: damaged data are never served and are reported; sound data are never reported as damaged.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use plimsoll_front::{Checksums, DirectoryError};
 use plimsoll_service::{AddChecksums, DamagedBlock, OpenError, Options, Repair, Service, api, fsck};
 
-use crate::home::{Home, PATIENCE, copy, directory, options};
+use crate::home::{Home, TIMEOUT, copy, directory, options};
 
 const EIO: u32 = 5;
 const KIB: u64 = 1 << 10;
@@ -24,14 +24,14 @@ fn pattern(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Where these bytes lie in `data.0`.
+/// Offset of these bytes in `data.0`.
 fn find(directory: &Path, bytes: &[u8]) -> u64 {
     let data = fs::read(directory.join("data.0")).unwrap();
     let blocks = data.chunks(4096).zip(0..);
     blocks.filter(|(block, _)| block.starts_with(bytes)).map(|(_, at)| at * 4096).next().expect("they are there")
 }
 
-/// Flips one bit.
+/// Flips a bit.
 fn flip(directory: &Path, name: &str, at: u64) {
     let file = File::options().read(true).write(true).open(directory.join(name)).unwrap();
     let mut byte = [0];
@@ -39,7 +39,7 @@ fn flip(directory: &Path, name: &str, at: u64) {
     file.write_all_at(&[byte[0] ^ 4], at).unwrap();
 }
 
-/// A stopped directory with a volume of 1 MiB of a pattern and a snapshot of it, whose block at 512 KiB is damaged.
+/// A stopped directory with a 1 MiB volume of a pattern and a snapshot of it, with a damaged block at 512 KiB.
 fn damaged(data: &[u8]) -> PathBuf {
     let home = Home::open(checked(&directory()));
     home.create("data", "link(1us)");
@@ -53,7 +53,7 @@ fn damaged(data: &[u8]) -> PathBuf {
 fn scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
     let scrub = api::Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(1 << 30) };
     home.service.begin_scrub(&scrub).unwrap();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let state = home.service.scrub_state().unwrap();
         if !state.running {
@@ -67,7 +67,7 @@ fn scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 #[test]
-fn a_flipped_bit_is_answered_with_an_error_counted_and_named() {
+fn flipped_bit_fails_reads_and_is_reported() {
     let data = pattern(1, 1 << 20);
     let directory = damaged(&data);
     let log = |line: &str| LINES.lock().unwrap().push(line.to_owned());
@@ -79,7 +79,7 @@ fn a_flipped_bit_is_answered_with_an_error_counted_and_named() {
         assert_eq!(client.try_read(offset, length), Err(EIO), "{length} bytes at {offset}");
     }
     assert!(client.read(516 * KIB, 508 << 10) == data[516 << 10..]);
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let stats = loop {
         let stats = home.service.stats("data").unwrap();
         if stats.damaged_reads == 3 {
@@ -98,7 +98,7 @@ fn a_flipped_bit_is_answered_with_an_error_counted_and_named() {
     assert_eq!((found.done_bytes, found.total_bytes, found.damaged_blocks), (1 << 20, 1 << 20, 1));
     assert_eq!(found.damaged, [block("data"), block("kept")]);
 
-    // A part of the block cannot be written, all of it can: the snapshot keeps the damaged one.
+    // A partial write of the block fails, a full write succeeds; the snapshot keeps the damaged block.
     assert_eq!(client.try_write(512 * KIB + 10, &[1; 10]), EIO);
     assert_eq!(client.try_read(512 * KIB, 4096), Err(EIO));
     drop(client);
@@ -110,7 +110,7 @@ fn a_flipped_bit_is_answered_with_an_error_counted_and_named() {
 }
 
 #[test]
-fn a_damaged_block_is_sound_when_it_is_overwritten() {
+fn overwrite_repairs_damaged_block() {
     let data = pattern(2, 1 << 20);
     let home = Home::open(options(&damaged(&data)));
     home.service.delete("kept").unwrap();
@@ -124,7 +124,7 @@ fn a_damaged_block_is_sound_when_it_is_overwritten() {
 }
 
 #[test]
-fn a_clean_end_leaves_nothing_to_compute_and_another_end_the_extents_that_were_written() {
+fn only_unclean_stop_requires_recomputed_checksums() {
     let home = Home::open(checked(&directory()));
     home.create("data", "link(1us)");
     let data = pattern(3, 300_001);
@@ -143,7 +143,7 @@ fn a_clean_end_leaves_nothing_to_compute_and_another_end_the_extents_that_were_w
 }
 
 #[test]
-fn damaged_files_of_checksums_are_refused_and_computed_again() {
+fn damaged_checksum_files_are_refused_and_repaired() {
     let home = Home::open(checked(&directory()));
     home.create("data", "link(1us)");
     let data = pattern(4, 100_000);
@@ -161,14 +161,14 @@ fn damaged_files_of_checksums_are_refused_and_computed_again() {
         let check = fsck(&directory, Repair::Wanted, AddChecksums::Never).unwrap();
         assert!(check.problems.is_empty() && check.verified_bytes > 100_000, "{check:?}");
     }
-    // A flipped bit in a checksum is as good as one in the data.
+    // A flipped bit in a checksum is equivalent to a flipped bit in the data.
     flip(&directory, "sums.0", 4096 + 4 * 20);
     assert_eq!(fsck(&directory, Repair::Never, AddChecksums::Never).unwrap().damaged.len(), 1);
     fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
-fn a_directory_without_checksums_gets_them() {
+fn checksums_are_added_to_existing_directory() {
     let home = Home::new();
     home.create("data", "link(1us)");
     let data = pattern(5, 200_000);
@@ -189,9 +189,9 @@ fn a_directory_without_checksums_gets_them() {
     assert_eq!(home.client("data").try_read(8192, 4096), Err(EIO));
 }
 
-/// Copies on write, zeroes, growth and reuse of clusters keep checksums right, in any order.
+/// Copy on write, zeroes, growth and reuse of clusters keep checksums valid, in any order.
 #[test]
-fn random_operations_never_meet_a_false_mismatch() {
+fn random_operations_cause_no_false_mismatch() {
     const SIZE: usize = 2 << 20;
     let home = Home::open(checked(&directory()));
     let create = api::Create {

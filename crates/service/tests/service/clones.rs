@@ -1,4 +1,4 @@
-//! Snapshots and clones: what they share, and what they do not.
+//! Snapshots and clones: shared and private data.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ fn fork(name: &str) -> api::Fork {
 }
 
 #[test]
-fn a_snapshot_brings_back_what_was_overwritten() {
+fn snapshot_restores_overwritten_data() {
     let home = Home::new();
     home.create("data", "link(10us)");
     let mut client = home.client("data");
@@ -36,7 +36,7 @@ fn a_snapshot_brings_back_what_was_overwritten() {
 }
 
 #[test]
-fn a_clone_of_many_gigabytes_takes_no_time_and_no_space() {
+fn large_clone_is_instant_and_uses_no_space() {
     let home = Home::new();
     let create = api::Create {
         name: "data".into(),
@@ -68,7 +68,7 @@ fn a_clone_of_many_gigabytes_takes_no_time_and_no_space() {
 }
 
 #[test]
-fn a_clone_may_be_like_something_else_and_larger() {
+fn clone_may_have_other_product_and_size() {
     let home = Home::new();
     home.create("data", "oci:50GB@0vpu");
     home.client("data").write(4_096, &[5; 4_096]);

@@ -1,4 +1,4 @@
-//! Data directories that have lost something, or that are of somebody else: none starts as if it were whole.
+//! Damaged and foreign data directories are not served.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -25,7 +25,7 @@ fn stopped() -> PathBuf {
     home.keep()
 }
 
-/// Why a directory is refused. Nothing in it is changed.
+/// Refusal of a directory; asserts that nothing in it has changed.
 #[track_caller]
 fn refusal(directory: &Path) -> String {
     let log = fs::read(directory.join("log")).ok();
@@ -44,7 +44,7 @@ fn refusal(directory: &Path) -> String {
     }
 }
 
-/// After a repair it starts, and a second one finds nothing.
+/// Repairs and starts a directory; asserts that a second repair finds nothing.
 #[track_caller]
 fn repaired(directory: &Path) -> Home {
     let found = fsck(directory, Repair::Never, AddChecksums::Never).unwrap();
@@ -63,7 +63,7 @@ fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 }
 
 #[test]
-fn a_log_that_was_cut_or_zeroed_anywhere_is_refused() {
+fn truncated_or_zeroed_log_is_refused() {
     let whole = stopped();
     let length = fs::metadata(whole.join("log")).unwrap().len() as usize;
     for round in 0..25 {
@@ -88,7 +88,7 @@ fn a_log_that_was_cut_or_zeroed_anywhere_is_refused() {
 }
 
 #[test]
-fn a_data_file_that_is_missing_or_short_is_refused_with_its_volumes() {
+fn missing_or_short_data_file_is_refused_with_volumes() {
     let whole = stopped();
     let missing = copy(&whole);
     fs::remove_file(missing.join("data.0")).unwrap();
@@ -108,7 +108,7 @@ fn a_data_file_that_is_missing_or_short_is_refused_with_its_volumes() {
 }
 
 #[test]
-fn damage_in_the_middle_names_its_volumes_and_is_repaired_up_to_there() {
+fn damaged_log_is_repaired_up_to_the_damage() {
     let whole = stopped();
     let log = fs::read(whole.join("log")).unwrap();
     let frames: Vec<usize> = (0..log.len() - 4).filter(|at| log[*at..].starts_with(b"PLM2")).collect();
@@ -133,7 +133,7 @@ fn damage_in_the_middle_names_its_volumes_and_is_repaired_up_to_there() {
 }
 
 #[test]
-fn commits_are_confirmed_in_both_slots_in_turn() {
+fn commits_alternate_superblock_slots() {
     let whole = stopped();
     let superblock = fs::read(whole.join("superblock")).unwrap();
     let next = |slot: &[u8]| Superblock::read(slot).unwrap().next;
@@ -143,7 +143,7 @@ fn commits_are_confirmed_in_both_slots_in_turn() {
 }
 
 #[test]
-fn a_lost_superblock_is_made_again_from_the_log() {
+fn lost_superblock_is_rebuilt_from_log() {
     let whole = stopped();
     let without = copy(&whole);
     fs::remove_file(without.join("superblock")).unwrap();
@@ -156,7 +156,7 @@ fn a_lost_superblock_is_made_again_from_the_log() {
 }
 
 #[test]
-fn a_foreign_directory_is_refused_and_left_alone() {
+fn foreign_directory_is_refused_and_unchanged() {
     let foreign = directory();
     fs::create_dir_all(&foreign).unwrap();
     fs::write(foreign.join("log"), "1\n2\n3\n").unwrap();
@@ -174,7 +174,7 @@ fn a_foreign_directory_is_refused_and_left_alone() {
 }
 
 #[test]
-fn links_and_what_others_can_write_are_refused() {
+fn links_and_writable_by_others_are_refused() {
     let whole = stopped();
     for name in ["log", "data.0", "superblock"] {
         let linked = copy(&whole);
@@ -200,7 +200,7 @@ fn links_and_what_others_can_write_are_refused() {
 }
 
 #[test]
-fn a_directory_that_is_served_is_not_checked() {
+fn directory_in_use_is_not_checked() {
     let home = Home::new();
     assert!(matches!(fsck(&home.directory, Repair::Never, AddChecksums::Never), Err(DirectoryError::InUse(_))));
     assert!(plimsoll_front::is_served(&home.directory).unwrap());

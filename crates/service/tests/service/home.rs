@@ -1,4 +1,4 @@
-//! A service on a directory of its own, with its server on a thread, and clients that come over a socket.
+//! Test fixture: a service with a private directory, its server on a thread, and NBD clients.
 
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use plimsoll_front::Checksums;
 use plimsoll_service::{Options, Service, api};
 use plimsoll_volume::Slow;
 
-/// How long anything is waited for.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Timeout of all waits.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct Home {
     pub service: Service,
@@ -38,7 +38,7 @@ pub fn options(directory: &Path) -> Options {
     }
 }
 
-/// A directory that nobody else has.
+/// A new directory.
 pub fn directory() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -47,8 +47,8 @@ pub fn directory() -> PathBuf {
     directory
 }
 
-/// A copy of the files of a data directory. The superblock comes first: it is never ahead of the rest. A log that is being
-/// replaced is left out: it may be renamed meanwhile, and the one that it replaces is there until then.
+/// Copies the files of a data directory. The superblock is copied first: it is never ahead of the rest. A log that is
+/// being replaced is skipped: it may be renamed meanwhile, and the old log exists until then.
 pub fn copy(from: &Path) -> PathBuf {
     let copy = directory();
     std::fs::create_dir_all(&copy).unwrap();
@@ -86,17 +86,17 @@ impl Home {
         Self { service, directory, thread: Some(thread) }
     }
 
-    /// Stops it, and opens its directory again.
+    /// Stops the service and opens its directory again.
     pub fn again(self) -> Self {
         Self::open(options(&self.keep()))
     }
 
-    /// What a kill at this moment would leave, opened as another service.
+    /// A service on a copy of the directory, as after a kill at this moment.
     pub fn after_a_kill(&self) -> Self {
         Self::open(options(&copy(&self.directory)))
     }
 
-    /// Stops it, and leaves its directory.
+    /// Stops the service and returns its directory.
     pub fn keep(mut self) -> PathBuf {
         self.end();
         std::mem::take(&mut self.directory)
@@ -119,10 +119,10 @@ impl Home {
         self.service.level(name, &level).map_err(|refusal| refusal.message)
     }
 
-    /// A connection that has not chosen a volume.
+    /// A connection before the choice of an export.
     pub fn talk(&self, name: &str) -> Talk {
         let address = Address { host: Host::Unix(self.directory.join("nbd")), export: name.into(), tls: None };
-        Talk::begin(&address, PATIENCE).unwrap()
+        Talk::begin(&address, TIMEOUT).unwrap()
     }
 
     pub fn client(&self, name: &str) -> Client {
@@ -131,9 +131,9 @@ impl Home {
         Client { talk, size }
     }
 
-    /// Looks at a volume until it is as wanted.
+    /// Polls a volume until `wanted` holds.
     pub fn until(&self, name: &str, wanted: impl Fn(&api::Volume) -> bool) -> api::Volume {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             let volume = self.service.volume(name).unwrap();
             if wanted(&volume) {
@@ -156,7 +156,7 @@ impl Drop for Home {
     }
 }
 
-/// One connection.
+/// An NBD connection.
 pub struct Client {
     talk: Talk,
     pub size: u64,
@@ -168,18 +168,18 @@ impl Client {
         self.talk.request(Style::Simple, &asked, payload).unwrap();
     }
 
-    /// Durable when it returns.
+    /// Durable write.
     pub fn write(&mut self, offset: u64, data: &[u8]) {
         assert_eq!(self.try_write(offset, data), 0);
     }
 
-    /// The error that came back.
+    /// Durable write; returns the NBD error.
     pub fn try_write(&mut self, offset: u64, data: &[u8]) -> u32 {
         self.ask(command::WRITE, command_flag::FUA, offset, data.len() as u64, data);
         self.talk.chunk(0).unwrap().errno()
     }
 
-    /// Durable when it returns.
+    /// Durable trim.
     pub fn trim(&mut self, offset: u64, length: u64) {
         self.ask(command::TRIM, command_flag::FUA, offset, length, &[]);
         assert_eq!(self.talk.chunk(0).unwrap().errno(), 0);
@@ -189,14 +189,14 @@ impl Client {
         self.try_read(offset, length).unwrap()
     }
 
-    /// The data, or the error that came back.
+    /// Data, or the NBD error.
     pub fn try_read(&mut self, offset: u64, length: u32) -> Result<Vec<u8>, u32> {
         self.ask(command::READ, 0, offset, length.into(), &[]);
         let answer = self.talk.chunk(length).unwrap();
         if answer.errno() == 0 { Ok(answer.payload) } else { Err(answer.errno()) }
     }
 
-    /// Reads of 4 KiB, so many at a time; how long they took.
+    /// Reads of 4 KiB at a depth; returns the elapsed time.
     pub fn reads(&mut self, count: u32, depth: u32) -> Duration {
         let begin = Instant::now();
         for _ in 0..depth.min(count) {
@@ -211,7 +211,7 @@ impl Client {
         begin.elapsed()
     }
 
-    /// True when the server has ended the connection.
+    /// True if the server has closed the connection.
     pub fn is_torn(&mut self) -> bool {
         let asked = Asked { command: command::READ, length: 4096, ..Asked::default() };
         self.talk.request(Style::Simple, &asked, &[]).is_err() || self.talk.chunk(4096).is_err()

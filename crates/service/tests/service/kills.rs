@@ -1,5 +1,4 @@
-//! A kill at any moment of a busy life leaves a state that was there: after every change that was answered, and perhaps
-//! after the one that was not.
+//! A kill at any moment under load leaves a past state: all acknowledged changes, and possibly the change in progress.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,7 +8,7 @@ use plimsoll_service::{Refusal, Service, api};
 
 use crate::home::Home;
 
-/// What a volume is: size, likeness, whether it can be written, whose content it has.
+/// State of each volume: size, configuration, writability, origin.
 type State = BTreeMap<String, (u64, String, bool, Option<String>)>;
 
 fn state(volumes: Vec<api::Volume>) -> State {
@@ -17,7 +16,7 @@ fn state(volumes: Vec<api::Volume>) -> State {
     volumes.into_iter().map(entry).collect()
 }
 
-/// One change or another of one of six volumes.
+/// A random change to a random volume of six.
 fn change(service: &Service, random: &mut fastrand::Rng) -> Result<(), Refusal> {
     let mut name = || format!("v{}", random.u8(0..6));
     let (one, other) = (name(), name());
@@ -39,7 +38,7 @@ fn change(service: &Service, random: &mut fastrand::Rng) -> Result<(), Refusal> 
     }
 }
 
-/// Ends the changes, also when the test fails.
+/// Ends the changes on drop, so also when the test fails.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -49,7 +48,7 @@ impl Drop for Ends<'_> {
 }
 
 #[test]
-fn a_kill_at_any_moment_leaves_a_state_that_was_there() {
+fn kill_at_any_moment_leaves_a_past_state() {
     let home = Home::new();
     let story = Mutex::new(vec![State::new()]);
     let busy = AtomicBool::new(true);
@@ -70,7 +69,7 @@ fn a_kill_at_any_moment_leaves_a_state_that_was_there() {
             let killed = home.after_a_kill();
             let after = story.lock().unwrap().len();
             let found = state(killed.service.list().unwrap());
-            // What was answered while the files were copied may be in it, and so may the change that was under way.
+            // The copy may include changes acknowledged during the copy, and the change in progress.
             let end = loop {
                 let story = story.lock().unwrap();
                 if story.len() > after {

@@ -1,24 +1,24 @@
-//! Levels and products that change while somebody is connected.
+//! Level and product changes with connected clients.
 
 use std::time::{Duration, Instant};
 
 use plimsoll_service::{Kind, api};
 
-use crate::home::{Client, Home, PATIENCE};
+use crate::home::{Client, Home, TIMEOUT};
 
-/// How long 60 reads take at 100 a second, the first one at once.
+/// Duration of 60 reads at 100 per second, with the first at once.
 const SLOW: Duration = Duration::from_millis(589);
 
-/// Reads until they go faster than 100 a second: a host that is busy elsewhere may take several attempts.
+/// Reads until the rate exceeds 100 per second: a busy host may need several attempts.
 fn becomes_fast(client: &mut Client) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while client.reads(60, 8) >= SLOW {
         assert!(Instant::now() < end, "60 reads go on taking more than {SLOW:?}");
     }
 }
 
 #[test]
-fn a_level_changes_online_and_the_rate_with_it() {
+fn level_change_online_changes_rate() {
     let home = Home::new();
     home.create("data", "oci:50GB@0vpu");
     let mut client = home.client("data");
@@ -43,7 +43,7 @@ fn a_level_changes_online_and_the_rate_with_it() {
 }
 
 #[test]
-fn what_the_vendor_changes_detached_only_is_refused_while_connected() {
+fn detached_only_change_is_refused_while_connected() {
     let home = Home::new();
     home.create("data", "oci:50GB@20vpu");
     let mut client = home.client("data");
@@ -75,7 +75,7 @@ fn what_the_vendor_changes_detached_only_is_refused_while_connected() {
 }
 
 #[test]
-fn a_move_to_another_product_is_made_online() {
+fn product_change_is_online() {
     let home = Home::new();
     home.create("data", "oci:50GB@40vpu");
     let mut client = home.client("data");
@@ -93,7 +93,7 @@ fn a_move_to_another_product_is_made_online() {
 }
 
 #[test]
-fn what_is_outside_the_offer_is_refused_with_what_is_offered() {
+fn value_outside_offer_is_refused_with_range() {
     let home = Home::new();
     home.create("data", "oci:50GB@10vpu");
     home.create("bare", "link(1ms)");

@@ -1,4 +1,4 @@
-//! What volumes do by themselves, suffer, and share.
+//! Automation, faults and groups of volumes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::home::{Home, directory, options};
 const SECOND_NS: u64 = 1_000_000_000;
 
 #[test]
-fn a_level_follows_its_load_up_and_down() {
+fn level_follows_load() {
     let home = Home::new();
     home.create("data", "oci:50GB@0vpu");
     let autotune = api::Autotune {
@@ -42,7 +42,7 @@ fn a_level_follows_its_load_up_and_down() {
 }
 
 #[test]
-fn a_volume_without_clients_rests_and_comes_back() {
+fn unused_volume_rests_and_returns() {
     let home = Home::new();
     home.create("data", "oci:50GB@40vpu");
     let autotune = api::Autotune { detached_after_ns: Some(SECOND_NS), ..api::Autotune::default() };
@@ -63,7 +63,7 @@ fn a_volume_without_clients_rests_and_comes_back() {
 }
 
 #[test]
-fn a_group_shares_what_it_is_given() {
+fn group_limits_are_shared() {
     let home = Home::new();
     home.service.create_group(&api::Group { name: "vm".into(), like: "limit(100)".into() }).unwrap();
     for name in ["one", "two"] {
@@ -98,7 +98,7 @@ fn a_group_shares_what_it_is_given() {
 }
 
 #[test]
-fn faults_are_suffered_until_they_are_cleared() {
+fn faults_apply_until_cleared() {
     let home = Home::new();
     home.create("data", "link(10us)");
     let all = 1_000_000;
@@ -126,7 +126,7 @@ fn faults_are_suffered_until_they_are_cleared() {
 }
 
 #[test]
-fn cold_data_answers_slowly_once_and_credits_run_out() {
+fn cold_read_is_slow_once_and_credits_deplete() {
     let home = Home::new();
     home.create("cold", "cold(rest 1h, extra 50ms, grain 1MiB, share 100%) then link(100us)");
     let mut client = home.client("cold");
@@ -143,7 +143,7 @@ fn cold_data_answers_slowly_once_and_credits_run_out() {
 }
 
 #[test]
-fn a_dilated_service_says_so() {
+fn dilation_is_reported() {
     let mut slow = options(&directory());
     slow.slow = Slow::by(10);
     slow.floor = api::Floor { iops: 40_000, timer_p50_ns: 12_000, ..api::Floor::default() };
@@ -162,14 +162,14 @@ fn a_dilated_service_says_so() {
 }
 
 #[test]
-fn deletes_leave_no_space_behind() {
+fn delete_frees_space() {
     let home = Home::new();
     home.create("data", "link(10us)");
     home.client("data").write(0, &vec![1; 4 << 20]);
     assert!(home.service.about().unwrap().used_bytes >= 4 << 20);
     home.until("data", |volume| volume.clients == 0);
     home.service.delete("data").unwrap();
-    let end = Instant::now() + crate::home::PATIENCE;
+    let end = Instant::now() + crate::home::TIMEOUT;
     while home.service.about().unwrap().used_bytes > 0 {
         assert!(Instant::now() < end, "{:?}", home.service.about());
         std::thread::sleep(Duration::from_millis(20));

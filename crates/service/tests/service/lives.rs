@@ -1,4 +1,4 @@
-//! Volumes that are made, written, and there again.
+//! Volumes survive restarts and kills.
 
 use plimsoll_front::DirectoryError;
 use plimsoll_service::{OpenError, Service, api};
@@ -6,7 +6,7 @@ use plimsoll_service::{OpenError, Service, api};
 use crate::home::{Home, options};
 
 #[test]
-fn a_volume_is_made_written_and_there_again() {
+fn volume_survives_restart() {
     let home = Home::new();
     assert_eq!(home.service.list().unwrap(), []);
     let made = home.create("data", "oci:50GB@0vpu");
@@ -26,7 +26,7 @@ fn a_volume_is_made_written_and_there_again() {
     let volume = again.service.volume("data").unwrap();
     assert_eq!((volume.like, volume.created, volume.model), (made.like, made.created, made.model));
     assert_eq!(again.client("data").read(1 << 30, 8192), [7; 8192]);
-    // What the crash left unclean counts as used until it was punched, which goes on beside.
+    // Clusters left unclean by the kill count as used until the background punch has finished.
     let is_clean = || again.service.about().unwrap().used_bytes < 1 << 20;
     let patient = (0..500).any(|_| {
         is_clean() || {
@@ -40,7 +40,7 @@ fn a_volume_is_made_written_and_there_again() {
 }
 
 #[test]
-fn everything_that_is_remembered_survives_a_kill() {
+fn metadata_survives_kill() {
     let home = Home::new();
     let vm = api::Group { name: "vm".into(), like: "oci/VM.Standard.E4.Flex:16ocpu".into() };
     let made = home.service.create_group(&vm).unwrap();
@@ -76,7 +76,7 @@ fn everything_that_is_remembered_survives_a_kill() {
 }
 
 #[test]
-fn a_larger_volume_is_seen_by_those_who_are_connected() {
+fn resize_is_visible_to_connected_clients() {
     let home = Home::new();
     home.create("data", "oci:50GB@10vpu");
     let mut client = home.client("data");
@@ -89,26 +89,26 @@ fn a_larger_volume_is_seen_by_those_who_are_connected() {
 }
 
 #[test]
-fn two_services_do_not_share_a_directory() {
+fn data_directory_is_locked() {
     let home = Home::new();
     let second = Service::open(options(&home.directory));
     assert!(matches!(second, Err(OpenError::Directory(DirectoryError::InUse(_)))));
 }
 
 #[test]
-fn a_directory_of_something_else_is_refused() {
+fn foreign_directory_is_not_opened() {
     let home = Home::new();
     home.service.handle().edit(plimsoll_volume::Edit::Create { size: 1, text: "of somebody else".into() }).unwrap();
     let mut options = options(&home.directory);
     let directory = crate::home::copy(&home.directory);
     options.directory.clone_from(&directory);
     let refused = Service::open(options).map(drop).unwrap_err();
-    assert!(matches!(refused, OpenError::Remembered { volume: 0, .. }), "{refused}");
+    assert!(matches!(refused, OpenError::VolumeMetadata { volume: 0, .. }), "{refused}");
     std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
-fn a_product_that_the_catalogue_forgot_answers_as_it_did() {
+fn product_removed_from_catalogue_keeps_its_model() {
     let home = Home::new();
     home.create("data", "oci:50GB@10vpu");
     home.client("data").write(0, &[3; 512]);
@@ -118,12 +118,12 @@ fn a_product_that_the_catalogue_forgot_answers_as_it_did() {
     let poor = Home::open(poorer);
     let volume = poor.service.volume("data").unwrap();
     assert_eq!((volume.model, volume.level), (model, None));
-    assert!(volume.doubts[0].contains("as it did before"), "{:?}", volume.doubts);
+    assert!(volume.doubts[0].contains("stored model"), "{:?}", volume.doubts);
     assert_eq!(poor.client("data").read(0, 512), [3; 512]);
 }
 
 #[test]
-fn a_full_store_says_so_and_recovers() {
+fn full_store_is_reported_and_recovers() {
     let mut small = options(&crate::home::directory());
     small.capacity = Some(1 << 20);
     let home = Home::open(small);
@@ -133,7 +133,7 @@ fn a_full_store_says_so_and_recovers() {
     assert_eq!(client.try_write(1 << 20, &vec![2; 1 << 20]), 28, "ENOSPC");
     assert_eq!(client.read(0, 512 << 10), vec![1; 512 << 10]);
     client.trim(0, 512 << 10);
-    let end = std::time::Instant::now() + crate::home::PATIENCE;
+    let end = std::time::Instant::now() + crate::home::TIMEOUT;
     while client.try_write(1 << 20, &vec![2; 768 << 10]) != 0 {
         assert!(std::time::Instant::now() < end, "what was trimmed is free again: {:?}", home.service.about());
     }

@@ -1,4 +1,4 @@
-//! The volume service with files in a temporary directory and real clients of its NBD server.
+//! Volume service with files in a temporary directory and NBD clients.
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
 mod checksums;

@@ -1,4 +1,4 @@
-//! What volumes are asked, recorded on the service's host.
+//! Recordings of requests on the service's host.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use plimsoll_service::{Kind, api};
 use crate::home::Home;
 
 impl Home {
-    /// A file beside the data.
+    /// A file in the data directory.
     fn file(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
@@ -26,7 +26,7 @@ impl Home {
 }
 
 #[test]
-fn what_is_asked_between_start_and_stop_is_in_the_trace() {
+fn trace_contains_requests_between_start_and_stop() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let mut client = home.client("data");
@@ -35,7 +35,7 @@ fn what_is_asked_between_start_and_stop_is_in_the_trace() {
     assert_eq!(shown.recording, Some(home.file("one.trace").display().to_string()));
     client.write(4096, &[1; 8192]);
     client.trim(0, 65536);
-    // Whoever comes meanwhile is recorded, too, whatever becomes of the model.
+    // Later clients are recorded, too, and so are requests after a change of the model.
     home.level("data", "link(2ms)").unwrap();
     home.client("data").read(1 << 20, 4096);
     let ended = home.service.stop_recording("data").unwrap();
@@ -48,7 +48,7 @@ fn what_is_asked_between_start_and_stop_is_in_the_trace() {
 }
 
 #[test]
-fn a_recording_ends_with_its_volume_and_with_the_service() {
+fn recording_ends_with_volume_and_service() {
     let home = Home::new();
     for name in ["gone", "kept"] {
         home.create(name, "link(1ms)");
@@ -57,7 +57,7 @@ fn a_recording_ends_with_its_volume_and_with_the_service() {
     }
     home.service.delete("gone").unwrap();
     assert_eq!(home.operations("gone.trace"), [(Action::Read, 4096, 512)]);
-    // A volume that comes after it is not recorded, though it may have its number.
+    // A later volume is not recorded, although it may reuse the number.
     home.create("next", "link(1ms)");
     home.client("next").read(0, 512);
     assert_eq!(home.operations("gone.trace").len(), 1);
@@ -67,7 +67,7 @@ fn a_recording_ends_with_its_volume_and_with_the_service() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_refused() {
+fn invalid_recording_is_refused() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let refused = |volume: &str, file: &str, kind: Kind, why: &str| {
@@ -79,7 +79,7 @@ fn what_cannot_be_recorded_is_refused() {
     refused("data", "nowhere/trace", Kind::Bad, "name a new file");
     refused("date", "trace", Kind::NotFound, "data");
     let relative = home.service.record("data", &api::Recording { file: "trace".into() }).unwrap_err();
-    assert!(relative.message.contains("no absolute path"), "{relative}");
+    assert!(relative.message.contains("not an absolute path"), "{relative}");
     assert_eq!(home.service.stop_recording("data").unwrap_err().kind, Kind::Conflict);
     home.record("data", "trace").unwrap();
     refused("data", "other", Kind::Conflict, "volume record data --stop");

@@ -1,4 +1,4 @@
-//! What is refused, and the one line that says why and what to do.
+//! Refusals, with cause and remedy in a single line.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use plimsoll_service::{Kind, Refusal, api};
 
 use crate::home::Home;
 
-/// The refusal is of this kind and has these words.
+/// Asserts the kind and the words of a refusal.
 #[track_caller]
 fn check<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: Kind, words: &[&str]) {
     let refusal = result.unwrap_err();
@@ -24,7 +24,7 @@ fn create(home: &Home, name: &str, like: &str, size_bytes: Option<u64>) -> Resul
 }
 
 #[test]
-fn names_are_checked() {
+fn invalid_names_are_refused() {
     let home = Home::new();
     check(home.service.volume("data"), Kind::NotFound, &["no volume \"data\"", "there is no volume yet"]);
     home.create("database", "link(1ms)");
@@ -33,9 +33,9 @@ fn names_are_checked() {
     check(home.service.stats("x\n"), Kind::NotFound, &["\"x\\n\""]);
     check(create(&home, "database", "link(1ms)", Some(1 << 20)), Kind::Conflict, &["a volume database already"]);
     for name in ["", "-data", "a/b", "a b", "..", "ä", &"x".repeat(65)] {
-        check(create(&home, name, "link(1ms)", Some(1 << 20)), Kind::Bad, &["is no name: write 1 to 64"]);
+        check(create(&home, name, "link(1ms)", Some(1 << 20)), Kind::Bad, &["is not a valid name: write 1 to 64"]);
     }
-    assert_eq!(home.create("flash", "generic/nvme-tlc").level, None, "spare blocks are no level");
+    assert_eq!(home.create("flash", "generic/nvme-tlc").level, None, "spare blocks are not a level");
     create(&home, &"x".repeat(64), "link(1ms)", Some(1 << 20)).unwrap();
     let group = api::Group { name: "vm".into(), like: "limit(3)".into() };
     home.service.create_group(&group).unwrap();
@@ -44,20 +44,20 @@ fn names_are_checked() {
 }
 
 #[test]
-fn what_cannot_be_had_is_not_made() {
+fn unavailable_configuration_is_refused() {
     let home = Home::new();
     let refused = |like: &str, size| create(&home, "data", like, size);
     check(refused("aws/gp4", None), Kind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
     check(refused("./mine.toml:1TiB", None), Kind::Bad, &["start the service with --products FOLDER"]);
     check(refused("floppydisk", None), Kind::Bad, &["plimsoll catalogue lists all"]);
-    check(refused("link(1ms)", None), Kind::Bad, &["stages say nothing of a size"]);
+    check(refused("link(1ms)", None), Kind::Bad, &["stages have no size"]);
     check(refused("link(1ms)", Some(0)), Kind::Bad, &["has 1 byte to", "not 0 B"]);
     check(refused("oci:50GB@10vpu", Some(51 << 30)), Kind::Bad, &["holds 50", "not 51"]);
     check(refused("oci/VM.Standard.E4.Flex:16ocpu", None), Kind::Bad, &["is a machine", "make a group"]);
     check(refused("limit()", Some(1 << 20)), Kind::Bad, &["limit"]);
-    check(refused(&"x".repeat(5_000), None), Kind::Bad, &["at most 4096 bytes"]);
+    check(refused(&"x".repeat(5_000), None), Kind::Bad, &["limited to 4096 bytes"]);
     let group = |like: &str| home.service.create_group(&api::Group { name: "vm".into(), like: like.into() });
-    check(group("gp3:50GiB"), Kind::Bad, &["is no machine"]);
+    check(group("gp3:50GiB"), Kind::Bad, &["is not a machine"]);
     let create = api::Create {
         name: "data".into(),
         like: "link(1ms)".into(),
@@ -71,13 +71,13 @@ fn what_cannot_be_had_is_not_made() {
     assert_eq!(fitting, "oci/block-volume:70GB");
 }
 
-/// A configuration without a size gets the least that holds what was asked for.
+/// A configuration without a size gets the smallest sufficient size.
 fn create_sized(home: &Home) -> String {
     create(home, "sized", "oci:10vpu", Some(70 << 30)).unwrap().like
 }
 
 #[test]
-fn what_is_in_use_is_neither_deleted_nor_attached_twice() {
+fn volume_in_use_is_neither_deleted_nor_attached_again() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let client = home.client("data");
@@ -101,7 +101,7 @@ fn what_is_in_use_is_neither_deleted_nor_attached_twice() {
 }
 
 #[test]
-fn a_deletion_that_waits_for_a_client_delays_no_other_request() {
+fn waiting_deletion_does_not_delay_other_requests() {
     let home = Home::new();
     home.create("data", "link(1us)");
     home.create("other", "link(1us)");
@@ -123,7 +123,7 @@ fn a_deletion_that_waits_for_a_client_delays_no_other_request() {
 }
 
 #[test]
-fn volumes_only_grow_and_snapshots_stay() {
+fn volumes_only_grow_and_snapshots_are_immutable() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let resize = |name: &str, size_bytes| home.service.resize(name, api::Resize { size_bytes });
@@ -144,11 +144,11 @@ fn volumes_only_grow_and_snapshots_stay() {
     check(restore("small", "large"), Kind::Bad, &["large has 128", "resize small first"]);
     restore("large", "old").unwrap();
     home.create("drive", "generic/hdd-7200");
-    check(resize("drive", 100 << 40), Kind::Bad, &["no size of it holds"]);
+    check(resize("drive", 100 << 40), Kind::Bad, &["its largest size is less than"]);
 }
 
 #[test]
-fn autotune_and_faults_say_what_is_missing() {
+fn incomplete_autotune_and_faults_are_refused() {
     let home = Home::new();
     home.create("bare", "link(1ms)");
     home.create("oci", "oci:50GB@10vpu");
@@ -176,7 +176,7 @@ fn autotune_and_faults_say_what_is_missing() {
 }
 
 #[test]
-fn a_volume_in_a_group_obeys_the_rules_of_its_product_on_that_machine() {
+fn volume_in_group_obeys_machine_rules() {
     let home = Home::new();
     let group = api::Group { name: "vm1".into(), like: "oci/VM.Standard.E4.Flex:1ocpu".into() };
     home.service.create_group(&group).unwrap();
@@ -195,7 +195,7 @@ fn a_volume_in_a_group_obeys_the_rules_of_its_product_on_that_machine() {
     check(home.service.clone_volume("g1", &fork), Kind::Bad, &["in the group vm1"]);
 }
 
-/// A product whose rule for machines depends on its size.
+/// A product with a rule on machines that depends on its size.
 const SHELF: &str = r#"
 product = "oci/shelf"
 title = "Shelf"
@@ -234,7 +234,7 @@ stages = "link(1ms)"
 "#;
 
 #[test]
-fn a_volume_in_a_group_does_not_grow_into_a_product_that_the_machine_excludes() {
+fn volume_in_group_does_not_grow_to_excluded_product() {
     let mut options = crate::home::options(&crate::home::directory());
     options.products.add("shelf.toml", SHELF, &|_| None).unwrap();
     let home = Home::open(options);
@@ -252,7 +252,7 @@ fn a_volume_in_a_group_does_not_grow_into_a_product_that_the_machine_excludes() 
 }
 
 #[test]
-fn a_client_that_comes_during_a_deletion_is_refused_or_served_on() {
+fn client_during_deletion_is_refused_or_served() {
     let home = Home::new();
     home.create("data", "link(1us)");
     let mut deleted = 0;
@@ -278,14 +278,14 @@ fn a_client_that_comes_during_a_deletion_is_refused_or_served_on() {
             (deletion.join().unwrap(), served)
         });
         deleted += u32::from(deletion.is_ok());
-        // A client that left in time does not keep it.
+        // A client that disconnects in time does not prevent deletion.
         assert!(chosen || deletion.is_ok(), "round {round}: {deletion:?}");
     }
     assert!(deleted > 0, "no deletion was tested");
 }
 
 #[test]
-fn a_volume_that_is_too_fast_for_the_host_is_copied_all_the_same() {
+fn volume_too_fast_for_host_can_be_copied() {
     let home = Home::new();
     home.create("fast", "oci:256GB@120vpu");
     home.client("fast").write(0, &[5; 512]);

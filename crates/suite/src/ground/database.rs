@@ -31,7 +31,7 @@ const FLUSH_SETTINGS: [&str; 5] =
 pub struct Database {
     target: Box<dyn plimsoll_database::Database>,
     facts: Facts,
-    /// Dropped after the target: a server that was made on it is gone then.
+    /// Dropped after the target, whose server may run on it.
     below: Option<Box<dyn UnderlyingStorage>>,
     sink: Option<Sink>,
     /// The first error of observing the database.
@@ -39,7 +39,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// A database that is connected to.
+    /// A connected database.
     pub fn new(target: Box<dyn plimsoll_database::Database>, facts: Facts) -> Self {
         Self { target, facts, below: None, sink: None, observe_error: None }
     }
@@ -106,7 +106,7 @@ impl Ground for Database {
 
     fn begin_measuring(&mut self) -> Result<(), Fault> {
         let Some(below) = self.below.as_mut().filter(|below| below.is_fast()) else { return Ok(()) };
-        self.target.checkpoint().map_err(|failure| sessions::fault("writing what was loaded", failure))?;
+        self.target.checkpoint().map_err(|failure| sessions::fault("flushing the loaded data", failure))?;
         let failed = |why: String| Fault {
             attempt: "preparing the storage for the measurement".into(),
             source: std::io::Error::other(why),
@@ -123,12 +123,12 @@ impl Ground for Database {
             Finding::NotDurable { setting: settings.join(", ") }
         });
         let unobserved =
-            self.observe_error.clone().map(|why| Finding::Unobserved { what: "what the database counts".into(), why });
+            self.observe_error.clone().map(|why| Finding::Unobserved { what: "counters of the database".into(), why });
         let below = self.below.iter().flat_map(|below| below.findings());
         loose.into_iter().chain(unobserved).chain(below).collect()
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         if files.is_empty() { Ok(()) } else { Err(Unfit::Names(self.facts.subject.name.clone())) }
     }
 
@@ -205,7 +205,7 @@ impl Ground for Database {
     }
 }
 
-/// The result of concurrent sessions with the observations of the window that its figures cover.
+/// Result of concurrent sessions, with the observations in the window of its figures.
 fn completed(step: &SessionsStep, seen: SessionsResult, observations: &Observations, began: Instant) -> SessionsResult {
     let run = session_run(step, &seen).run;
     let window = (run.warm_up, run.warm_up + run.span);

@@ -1,4 +1,4 @@
-//! Real storage: a directory with files, or a file or block device that contains them end to end.
+//! Real storage: a directory with files, or a file or block device that holds them contiguously.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -33,9 +33,9 @@ pub enum DiskPlace {
 pub struct Disk {
     place: DiskPlace,
     facts: Facts,
-    /// Existing files that may be written to.
+    /// Existing files that may be overwritten.
     destroy: Vec<PathBuf>,
-    files: Vec<Laid>,
+    files: Vec<PreparedFile>,
     regions: Vec<Region>,
     tree: Option<Tree>,
     /// Whether direct I/O was requested and the filesystem does not support it.
@@ -44,7 +44,7 @@ pub struct Disk {
 }
 
 /// A prepared file.
-struct Laid {
+struct PreparedFile {
     file: OwnedFd,
     /// Its path.
     path: PathBuf,
@@ -56,20 +56,20 @@ struct Laid {
 }
 
 impl Disk {
-    /// `destroy` names existing files that may be overwritten.
+    /// `destroy` lists existing files that may be overwritten.
     pub fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>) -> Self {
         let (direct_refused, findings) = (AtomicBool::new(false), Vec::new());
         Self { place, facts, destroy, files: Vec::new(), regions: Vec::new(), tree: None, direct_refused, findings }
     }
 
-    /// The same with doubts about its figures.
+    /// Adds doubts about its figures.
     pub fn doubted(self, findings: Vec<Finding>) -> Self {
         Self { findings, ..self }
     }
 
-    fn make(&self, directory: &Path, spec: &FileSpec) -> Result<Laid, Unfit> {
+    fn make(&self, directory: &Path, spec: &FileSpec) -> Result<PreparedFile, Unfit> {
         let failed = |path: &Path, source| Fault { attempt: format!("making a file in {}", path.display()), source };
-        // A directory that exists holds a file without a name, as that of the ground does.
+        // An existing directory means a temporary file in it.
         let other = spec.path.as_ref().map(|path| directory.join(path)).filter(|path| path.is_dir());
         let is_named = spec.path.is_some() && other.is_none();
         let (file, path, claim) = match spec.path.as_ref().filter(|_| is_named) {
@@ -88,10 +88,10 @@ impl Disk {
         if !spec.reserved && !is_named {
             truncate(&file, Bytes::default()).map_err(|error| failed(directory, error))?;
         }
-        Ok(Laid { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, claim })
+        Ok(PreparedFile { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, claim })
     }
 
-    /// Creates a named file, or opens it if it exists and that is allowed.
+    /// Creates a named file, or opens it if it exists and may be overwritten.
     fn named(&self, path: &Path, spec: &FileSpec) -> Result<(OwnedFd, Option<Claim>), Unfit> {
         let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
         let space = if spec.reserved { Space::Reserve } else { Space::Sparse };
@@ -106,7 +106,7 @@ impl Disk {
         }
         let claim = claim_existing(path, &self.destroy)?;
         let file = open(path, Access::Write, Caching::Buffered).map_err(failed)?.file;
-        // Before it is made longer.
+        // Before the file is extended.
         covered(&claim, &file).map_err(failed)?;
         let is_shorter = plimsoll_device::length(&file).map_err(failed)? < spec.size;
         if is_shorter {
@@ -176,7 +176,7 @@ impl Ground for Disk {
         self.findings.iter().cloned().chain(refused).collect()
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         let subject = self.facts.subject.name.clone();
         match &self.place {
             DiskPlace::Whole(_, claim) => {
@@ -205,7 +205,7 @@ impl Ground for Disk {
 
     fn files(&mut self, step: &FilesStep, observe: Observe<'_>) -> Result<StepResult, Fault> {
         let DiskPlace::Directory(directory) = &self.place else {
-            return Ok(StepResult::Skipped("there are no files here, only blocks"));
+            return Ok(StepResult::Skipped("not supported: blocks without files"));
         };
         let tree = match self.tree.take() {
             Some(tree) => tree,
@@ -221,7 +221,7 @@ impl Ground for Disk {
     }
 }
 
-/// Sleeps until the end of the span or until `observe` breaks off.
+/// Sleeps for a span, or until `observe` stops it.
 pub(super) fn sleep(span: Span, observe: Observe<'_>) {
     let clock = Clock::start();
     loop {

@@ -1,4 +1,4 @@
-//! An export of an NBD server, reached without a kernel driver.
+//! An export of an NBD server, accessed from user space.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use super::{Facts, Ground, Unfit, end_to_end, placed_durable};
 use crate::result::IoResult;
 use crate::step::{FileSpec, IoStep, Worker};
 
-/// An export, with a connection for each worker.
+/// An export, with a connection per worker.
 pub struct Export {
     address: Address,
     facts: Facts,
@@ -41,7 +41,7 @@ impl Ground for Export {
         &self.facts
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
         Ok(())
     }

@@ -12,14 +12,14 @@ use crate::conduct::Signal;
 use crate::result::{IoResult, LoggedOperation, WorkerResult};
 use crate::step::{Before, FileSpec, IoStep, Order};
 
-/// A model that keeps its state over all steps: credits that a step used up are missing in the next.
+/// A model that keeps its state over all steps: burst credits used in a step are missing in the next.
 pub struct Model {
     line: TimeLine,
     facts: Facts,
     regions: Vec<Region>,
     /// Names of the model's own stages.
     stages: Vec<String>,
-    /// Some worker did not use direct I/O.
+    /// Whether any worker did not use direct I/O.
     buffered: bool,
 }
 
@@ -53,7 +53,7 @@ impl Model {
         Self { line, facts, regions: Vec::new(), stages: spec.names(), buffered: false }
     }
 
-    /// The same, at rest again, behind the page cache of a host: workers that do not ask for direct I/O go through it.
+    /// Resets the model and puts it behind the page cache of a host: workers without direct I/O go through the cache.
     pub fn with_page_cache(mut self, settings: PageCache) -> Self {
         let chain = match self.line {
             TimeLine::Bare(target) => target.into_model(),
@@ -66,7 +66,7 @@ impl Model {
         self
     }
 
-    /// Declares which workers go through the page cache, and prepares their files in it.
+    /// Declares the workers that use the page cache, and prepares their files in it.
     fn prepare(&mut self, step: &IoStep) -> Result<(), Fault> {
         let numbered = step.workers.iter().zip(0..=u8::MAX);
         let buffered: Streams =
@@ -105,7 +105,7 @@ impl Model {
                 continue;
             }
             if !worker.conduct.after.is_empty() {
-                let source = std::io::Error::other("a worker that waits for another one is for real time only");
+                let source = std::io::Error::other("workers that wait for others are not supported in virtual time");
                 return Err(at_once(Fault { attempt: format!("placing worker {index}"), source }));
             }
             let number = u8::try_from(index).map_err(|_| at_once(misfit(index)))?;
@@ -148,7 +148,7 @@ impl Model {
         }
     }
 
-    /// One worker after the other.
+    /// Runs the workers in sequence.
     fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
         let mut all = IoResult::default();
         for index in 0..step.workers.len() {
@@ -189,7 +189,7 @@ impl Ground for Model {
         }]
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
         if let Some(cache) = self.line.cache() {
             cache.lay(&self.regions);
@@ -217,7 +217,7 @@ impl Ground for Model {
     }
 }
 
-/// Operations with their moments from the beginning of the step.
+/// Operations with times relative to the start of the step.
 fn logged(log: Option<Vec<LoggedOperation>>, origin: Instant) -> Vec<LoggedOperation> {
     let from = |moment: Instant| Instant::ZERO + moment.since(origin);
     let of = |one: LoggedOperation| LoggedOperation {
@@ -228,7 +228,7 @@ fn logged(log: Option<Vec<LoggedOperation>>, origin: Instant) -> Vec<LoggedOpera
     log.unwrap_or_default().into_iter().map(of).collect()
 }
 
-/// Lets a file be written back, and waits for it.
+/// Flushes a file, and waits for completion.
 fn flush(target: &mut dyn Target, offset: u64) -> Result<(), Fault> {
     let mut completions = Vec::new();
     target.submit(&[(Slot(0), Op { offset, length: 0, kind: Kind::Flush, stream: 0 })])?;
@@ -238,7 +238,7 @@ fn flush(target: &mut dyn Target, offset: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Concurrent jobs, which may all end with the first that is done.
+/// Concurrent jobs, which optionally end with the first completed job.
 struct ConcurrentJobs<'a> {
     jobs: Together<TrackedJob<'static>>,
     step: &'a IoStep,

@@ -1,4 +1,4 @@
-//! Opening files and devices for workers, and running workers on them, for directories, devices and paths alike.
+//! Opening files and devices for workers, and running workers on them.
 
 use std::fs::File;
 use std::io;
@@ -55,7 +55,7 @@ pub(super) fn uncache(path: &Path) -> io::Result<()> {
     drop_cache(&file)
 }
 
-/// Runs the workers of a step whose files were prepared, and records the amount of dirty pages afterwards.
+/// Runs the workers of a step on prepared files, and records the dirty pages afterwards.
 pub(super) fn on_storage(
     targets: &dyn Targets,
     prepared: io::Result<()>,
@@ -71,7 +71,8 @@ pub(super) fn on_storage(
     Ok(seen)
 }
 
-/// The target, with flushes through the descriptor that `access` requires. Writes go through the descriptor of the target.
+/// The target, with flushes through the descriptor that `access` requires. Writes go through the descriptor of the
+/// target.
 pub(super) fn reopening(target: Box<dyn Target>, path: &Path, access: &Access) -> Box<dyn Target> {
     let flush = match (access.descriptor, access.flush) {
         (Descriptor::Kept, _) => return target,
@@ -81,11 +82,11 @@ pub(super) fn reopening(target: Box<dyn Target>, path: &Path, access: &Access) -
     Box::new(Reopening { target, path: path.into(), flush, done: Vec::new() })
 }
 
-/// A target whose flushes open the file.
+/// A target whose flushes open the file again.
 struct Reopening {
     target: Box<dyn Target>,
     path: PathBuf,
-    /// The call on the other descriptor; none if it is only opened and closed after a flush of the target.
+    /// Flush call on the other descriptor; `None` if the file is only opened and closed after a flush of the target.
     flush: Option<Flush>,
     done: Vec<Completion>,
 }

@@ -1,6 +1,6 @@
 //! Files and block devices by path, and placeholders for engines that use no files.
 //!
-//! Missing files are created empty; existing files are written to only if plimsoll created them or the user named them.
+//! Missing files are created empty. Existing files are written only if plimsoll created them or the user named them.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -19,22 +19,22 @@ use crate::step::{Before, FileSpec, IoStep, Worker};
 /// Files and devices by their paths.
 pub struct Paths {
     facts: Facts,
-    /// Existing files and devices that may be written to.
+    /// Existing files and devices that may be overwritten.
     destroy: Vec<PathBuf>,
     files: Vec<Found>,
 }
 
 /// A file or device at a path.
 struct Found {
-    /// None for a placeholder.
+    /// `None` for a placeholder.
     path: Option<PathBuf>,
     size: Bytes,
-    /// Claim on a file that is written to.
+    /// Claim on a file to be written.
     claim: Option<Claim>,
 }
 
 impl Paths {
-    /// No file is opened yet. `destroy` names existing files that may be overwritten.
+    /// Opens no file yet. `destroy` lists existing files that may be overwritten.
     pub const fn new(facts: Facts, destroy: Vec<PathBuf>) -> Self {
         Self { facts, destroy, files: Vec::new() }
     }
@@ -102,7 +102,7 @@ impl Ground for Paths {
         &self.facts
     }
 
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+    fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         self.files.clear();
         self.files = files.iter().map(|file| self.find(file)).collect::<Result<_, _>>()?;
         Ok(())

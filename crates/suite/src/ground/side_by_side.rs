@@ -1,4 +1,4 @@
-//! Concurrent workers, each with its own thread and target.
+//! Concurrent workers, each with a thread and a target.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::result::{FailedOperation, IoResult, LoggedOperation, Queues, WorkerRe
 use crate::step::{IoStep, Order, Worker};
 use crate::workers::{StartBarrier, WorkerHandle, merge, together};
 
-/// Creates the target of a worker, on the worker's own thread.
+/// Creates the target of a worker on the worker's thread.
 pub(super) trait Targets: Sync {
-    /// The target, and the worker's job on the address space of that target.
+    /// The target, and the worker's job in the address space of that target.
     fn target(&self, worker: &Worker, shape: &Shape, clock: Clock) -> Result<(Box<dyn Target>, JobSpec), Fault>;
 }
 
@@ -90,7 +90,7 @@ impl WorkerThread<'_> {
             durable: access.durable,
         };
         let made = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
-        // All are ready, or have failed, before the first one begins.
+        // All workers are ready or have failed before the first begins.
         self.barrier.wait();
         let at_once = |fault| Box::new(Torn { fault, until: WorkerResult::default() });
         let (mut target, spec) = made.map_err(at_once)?;
@@ -148,7 +148,7 @@ impl WorkerThread<'_> {
         })
     }
 
-    /// Sleeps until all signals that this worker waits for are given, or it has to end.
+    /// Sleeps until all signals of this worker are set, or until it has to end.
     fn await_others(&self, handle: &mut WorkerHandle<'_>) {
         let conduct = &self.worker.conduct;
         let slice = slice_of(self.step);
@@ -173,17 +173,17 @@ impl WorkerThread<'_> {
     }
 }
 
-/// A worker's job that records its operations if required, ends with other workers, and counts concurrent operations.
+/// A worker's job that logs its operations, ends with other workers, and counts concurrent operations.
 #[derive(Debug)]
 pub(super) struct TrackedJob<'a> {
     pub(super) rounds: Rounds,
     pub(super) log: Option<Vec<LoggedOperation>>,
     pub(super) queues: Queues,
     pub(super) failed: Option<FailedOperation>,
-    /// Usage of the thread when counting began.
+    /// Resource usage of the thread when counting began.
     used_before: ThreadUsage,
     flights: Vec<(Op, Instant)>,
-    /// The job ends when either of these is set; the observer, which also ends it, is called too rarely.
+    /// The job ends when either is set. The observer would end it, too, but is called too rarely.
     stop_all: Option<&'a AtomicBool>,
     signal: Signal,
     endures: Option<ToleratedErrors>,
@@ -193,13 +193,13 @@ pub(super) struct TrackedJob<'a> {
     batch: Batch,
 }
 
-/// Operations of the same moment and direction.
+/// Operations of the same time and direction.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     way: Way,
     at: Instant,
     count: u32,
-    /// Operations in flight with the last of them.
+    /// Operations in flight, including the last of the batch.
     in_flight: u32,
 }
 
@@ -210,7 +210,8 @@ enum Way {
 }
 
 impl<'a> TrackedJob<'a> {
-    /// The worker's job, placed as `spec`, from `start` on; `None` if it cannot be placed. `stop_all` is set when all have to end.
+    /// The worker's job, placed as `spec`, from `start` on; `None` if it cannot be placed. `stop_all` is set when all
+    /// workers have to end.
     pub(super) fn new(
         worker: &Worker,
         spec: JobSpec,
@@ -236,14 +237,14 @@ impl<'a> TrackedJob<'a> {
         })
     }
 
-    /// True when no more operations will be taken.
+    /// True when no more operations are taken.
     fn is_stopped(&self) -> bool {
         self.failed.is_some()
             || self.signal.is_given()
             || self.stop_all.is_some_and(|stop_all| stop_all.load(Ordering::Relaxed))
     }
 
-    /// True when all operations are completed or given up.
+    /// True when all operations are completed or abandoned.
     pub(super) fn is_done(&self) -> bool {
         self.in_flight == 0 && self.due() == Due::Over
     }
@@ -286,7 +287,7 @@ impl Queues {
     fn add(&mut self, batch: Batch) {
         let counts = match batch.way {
             Way::HandedOver => {
-                // All of them were in flight at that moment, including the first.
+                // The queue depth of a batch is that at its last operation.
                 self.in_flight[batch.in_flight.max(1).ilog2().min(6) as usize] += u64::from(batch.count);
                 &mut self.handed_over
             }
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_at_once_is_counted() {
+    fn queue_depths_are_counted() {
         let mut load = watched(&worker(6, 12));
         let at = |micros| Instant::ZERO + Span::from_micros(micros);
         for round in 0..2 {
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_that_is_not_endured_ends_it() {
+    fn first_untolerated_failure_ends_worker() {
         let mut worker = worker(1, 12);
         let mut load = watched(&worker);
         let op = load.take(Instant::ZERO);
@@ -398,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_ends_it_and_a_warm_up_is_not_counted() {
+    fn signal_ends_worker_and_warm_up_is_excluded() {
         let mut worker = worker(1, 12);
         worker.conduct.counts_from = Span::from_micros(10);
         let mut load = watched(&worker);

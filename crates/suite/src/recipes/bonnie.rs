@@ -1,8 +1,8 @@
 //! Bonnie++: single bytes, blocks, rewriting, seeks of several processes, and small files.
 //!
-//! Follows version 2.00 call by call, with two differences: a single file replaces its files of 1 GiB each, and the data are
-//! random where Bonnie++ writes nearly constant bytes. The table and the comma-separated line correct two errors of 2.00: it
-//! prints the number of files instead of their rate, and the number of directories in the column of another figure.
+//! Follows version 2.00 call by call, with two differences: a single file replaces its files of 1 GiB each, and the
+//! data are random instead of nearly constant. The table and the comma-separated line correct two defects of 2.00: the
+//! number of files instead of their rate, and the number of directories in the column of another figure.
 
 use std::str::FromStr;
 
@@ -18,19 +18,19 @@ use crate::recipe::{CompletedStep, Plan, Recipe, settings};
 use crate::result::{FilesResult, StepResult};
 use crate::step::{Access, Before, FileSpec, FileWork, FilesStep, Part, Step, Work as StepWork, Worker};
 
-/// Phases that take less time are printed as `+++++`.
+/// Shorter phases are printed as `+++++`.
 const MIN_SPAN: Span = Span::from_millis(500);
 
-/// Many small files: units, largest size, smallest size and directories, as `-n` of Bonnie++ takes them.
+/// Small files: units, maximum size, minimum size and directories, as in `-n` of Bonnie++.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallFiles {
     /// Number of files in units of 1,024; 0 for none.
     pub units: u64,
-    /// Bytes of the largest.
+    /// Maximum size in bytes.
     pub largest: u64,
-    /// Bytes of the smallest, at most those of the largest.
+    /// Minimum size in bytes.
     pub least: u64,
-    /// Directories that they are spread over, at least 1.
+    /// Number of directories, at least 1.
     pub directories: u64,
 }
 
@@ -60,7 +60,7 @@ impl FromStr for SmallFiles {
     }
 }
 
-/// Bytes that are transferred one at a time; none to leave these phases out.
+/// Bytes transferred individually; `None` skips these phases.
 type PerChar = Option<Bytes>;
 
 /// Options of Bonnie++.
@@ -93,13 +93,13 @@ pub struct BonnieOptions {
     /// Memory of the host (`-r`); zero if unknown.
     #[arg(skip)]
     pub memory: Bytes,
-    /// Number of seeks of all seekers together.
+    /// Total number of seeks.
     #[arg(skip = 8192_u64)]
     pub seeks: u64,
-    /// Processes that seek at the same time, 1 to 255.
+    /// Number of concurrent seekers, 1 to 255.
     #[arg(skip = 5_u32)]
     pub seekers: u32,
-    /// Seed of places and data (`-z`).
+    /// Seed of offsets and data (`-z`).
     #[arg(skip = 1_u64)]
     pub seed: u64,
 }
@@ -133,11 +133,11 @@ enum Column {
     GetChar,
     GetBlock,
     Seeks,
-    /// Small files, and whether in the order of their names.
+    /// Small files, and whether in order of names.
     Files(FileWork, bool),
 }
 
-/// The columns of the two tables, in their order.
+/// Columns of the two tables, in order.
 const BLOCKS: [Column; 6] =
     [Column::PutChar, Column::PutBlock, Column::Rewrite, Column::GetChar, Column::GetBlock, Column::Seeks];
 const FILES: [Column; 6] = [
@@ -156,7 +156,7 @@ pub struct Bonnie {
     /// Bytes of the file.
     size: Bytes,
     plan: Plan<Column>,
-    /// Phases of single bytes are requested, but there are no system calls on this ground.
+    /// Single-byte phases are requested, but this ground has no system calls.
     has_no_calls: bool,
 }
 
@@ -186,7 +186,7 @@ impl Bonnie {
         Ok(Self { options, size, plan, has_no_calls })
     }
 
-    /// The figures of an executed step.
+    /// Figures of an executed step.
     fn cell(column: Column, seen: &StepResult) -> Option<(Phase, f64)> {
         let phase = match seen {
             StepResult::Io(seen) => {
@@ -228,7 +228,7 @@ impl Bonnie {
     }
 }
 
-/// A step of files, each file an operation.
+/// A step on files, with each file as an operation.
 fn of_files(seen: &FilesResult) -> Phase {
     Phase { bytes: 0, operations: seen.files, span: seen.span, cpu: Some(seen.cpu), times: seen.each.clone() }
 }
@@ -237,7 +237,7 @@ fn size_of(options: &BonnieOptions) -> Result<Bytes, String> {
     match options.size {
         Some(size) => Ok(size),
         None if options.memory == Bytes::ZERO => {
-            Err("the host's memory is not known, so there is no size of twice as much: give --size".into())
+            Err("the host's memory is unknown, which determines the default size: give --size".into())
         }
         None => Ok(Bytes::new((2 * options.memory.get()).next_multiple_of(1 << 30))),
     }
@@ -326,20 +326,20 @@ impl Recipe for Bonnie {
     }
 }
 
-/// Operations per second of a step of files, for verdicts too.
+/// Operations per second of a step on files, also for verdicts.
 fn files_per_second(seen: &FilesResult) -> Option<f64> {
     per_second(seen.files as f64, seen.span)
 }
 
-/// One of this many seeks is written back.
+/// Seeks per rewritten block.
 const WRITTEN_BACK: u32 = 10;
 
-/// What a column is the figure of.
+/// Step of a column.
 fn step_of(options: &BonnieOptions, size: Bytes, column: Column) -> Step {
     match column {
         Column::PutChar => {
             let worker = byte_by_byte(options, size, Work::Writes);
-            anew(Step::io("Per-char write", vec![worker])).measuring("what a system call that writes one byte takes")
+            anew(Step::io("Per-char write", vec![worker])).measuring("time of a system call that writes a single byte")
         }
         Column::PutBlock => {
             let worker = block_by_block(options, size, Work::Writes);
@@ -352,9 +352,9 @@ fn step_of(options: &BonnieOptions, size: Bytes, column: Column) -> Step {
             )
         }
         Column::GetChar => Step::io("Per-char read", vec![byte_by_byte(options, size, Work::Reads)])
-            .measuring("what a system call that reads one byte takes"),
+            .measuring("time of a system call that reads a single byte"),
         Column::GetBlock => Step::io("Block read", vec![block_by_block(options, size, Work::Reads)])
-            .measuring("reading in order, with the kernel reading ahead, what memory does not hold yet"),
+            .measuring("sequential reads with read-ahead of the kernel, of data that are not cached"),
         Column::Seeks => Step::io("Seeks", seekers(options, size))
             .measuring("reads of a chunk at random places per second, several at once, each tenth written back"),
         Column::Files(work, ordered) => files(options, work, ordered),
@@ -366,7 +366,7 @@ fn anew(step: Step) -> Step {
 }
 
 fn access(options: &BonnieOptions, size: u32) -> Access {
-    // One byte cannot pass the page cache.
+    // A single byte requires the page cache.
     Access { direct: options.direct && size > 1, ..Access::buffered() }
 }
 
@@ -420,7 +420,7 @@ fn files(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
         seed: options.seed,
     };
     Step::new(format!("{verb} files, {order}"), StepWork::Files(files))
-        .measuring("what the filesystem does for a file, until all of it is durable")
+        .measuring("operations of the filesystem per file, until all are durable")
 }
 
 /// Placeholders for missing figures.
@@ -430,9 +430,9 @@ const NO_CPU: &str = "+++";
 /// A figure of a phase.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    /// KiB, seeks or files per second; none where it took too little time.
+    /// KiB, seeks or files per second; `None` if the phase was too short.
     pub rate: Option<f64>,
-    /// Per cent; none where there is no figure.
+    /// Processor utilisation in percent; `None` without a figure.
     pub cpu: Option<f64>,
     /// The longest operation.
     pub longest: Option<Span>,
@@ -440,7 +440,7 @@ struct Cell {
     pub was_run: bool,
 }
 
-/// All figures of one round.
+/// All figures of a round.
 #[derive(Debug)]
 struct Row<'a> {
     pub options: &'a BonnieOptions,
@@ -450,7 +450,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The two tables, each only if a phase of it was executed.
+    /// The two tables, without tables that have no executed phase.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.blocks.iter().any(|cell| cell.was_run) {
@@ -550,7 +550,7 @@ fn latencies(cells: &[Cell; 6]) -> String {
     format!("{:<17}{}\n", "Latency", cells.iter().map(one).collect::<String>())
 }
 
-/// Whole per cent that were reached.
+/// Percentage, truncated.
 fn per_cent(value: f64) -> String {
     format!("{}", value as u64)
 }
@@ -566,7 +566,7 @@ fn kib_text(kib: f64) -> String {
     }
 }
 
-/// Seeks per second: tenths below a thousand.
+/// Seeks per second, with a decimal below 1,000.
 fn seeks_text(rate: f64) -> String {
     if rate < 999.95 { format!("{rate:.1}") } else { format!("{rate:.0}") }
 }
@@ -598,8 +598,8 @@ fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<St
     }
     if bonnie.has_no_calls {
         verdicts.push(
-            "One byte at a time was left out: it measures system calls, and there are none between this suite and what it \
-             runs on here."
+            "The single-byte phases were skipped: they measure system calls, and this target is accessed without \
+             system calls."
                 .into(),
         );
     }
@@ -633,8 +633,7 @@ fn too_short<'a>(made: impl Iterator<Item = (Column, &'a CompletedStep)>) -> Opt
     let figures: Vec<String> = made.filter_map(figure).collect();
     (!figures.is_empty()).then(|| {
         format!(
-            "+++++ does not say that it was too fast to measure: Bonnie++ prints nothing of what took less than 0.5 s. \
-             Here that was: {}.",
+            "+++++ stands for a phase shorter than 0.5 s, whose figure Bonnie++ does not print. Here these are: {}.",
             figures.join(", ")
         )
     })
@@ -651,9 +650,9 @@ fn of_step(column: Column, done: &CompletedStep, seekers: u32) -> Option<String>
             let kernel = phase.cpu.map(|cpu| cpu.system.as_nanos() / phase.operations.max(1));
             let kernel = kernel.map_or(String::new(), |ns| format!(", {ns} ns of it the kernel's work"));
             Some(format!(
-                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each: {each:.0} ns for a \
-                 call and the loop around it{kernel}. It is the price of a system call on this processor, and says nothing \
-                 of storage."
+                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each: {each:.0} \
+                 ns for a call and the loop around it{kernel}. It is the cost of a system call on this processor, not \
+                 a figure of the storage."
             ))
         }
         Column::Seeks => Some(format!(
@@ -676,8 +675,8 @@ fn of_memory(bonnie: &Bonnie) -> Option<String> {
     }
     if size <= memory {
         return Some(format!(
-            "The file of {size} fits into {memory} of memory: rewriting, reading and seeks were answered from the page \
-             cache, and say little of storage. Take a file of twice the memory, or direct I/O."
+            "The file of {size} fits into {memory} of memory: rewriting, reading and seeks were served from the page \
+             cache, and are not figures of the storage. Use a file of twice the memory, or direct I/O."
         ));
     }
     (size.get() < 2 * memory.get()).then(|| {
@@ -699,9 +698,9 @@ mod tests {
         }
     }
 
-    /// As the converter of Bonnie++ 2.00 prints the same rates.
+    /// Rates as printed by the converter of Bonnie++ 2.00.
     #[test]
-    fn rates_take_the_unit_that_fits() {
+    fn rates_are_scaled_to_five_characters() {
         let rates = vec![
             (5.0, "5k"),
             (9_999.0, "9999k"),
@@ -718,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_take_the_unit_that_fits() {
+    fn latencies_are_scaled_to_five_digits() {
         let spans = vec![
             (Span::from_micros(8_522), "8522us"),
             (Span::from_micros(99_999), "99999us"),
@@ -730,7 +729,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_in_gigabytes_where_they_are_whole() {
+    fn whole_sizes_are_in_gigabytes() {
         let sizes = vec![(Bytes::mib(7423), "7423M"), (Bytes::gib(8), "8G"), (Bytes::mib(256), "256M")];
         check(megabytes, sizes);
     }

@@ -1,9 +1,8 @@
-//! CrystalDiskMark, as its versions 3.0 and 8.0 measure: passes over a file, of which the best run is the score.
+//! CrystalDiskMark, with the methods of versions 3.0 and 8.0: passes over a file, scored by the best run.
 //!
-//! Version 3 runs until its timer, which it reads after a whole pass or a batch, and flushes its writes inside the measured
-//! time. Version 8 uses `DiskSpd`: a fixed number of operations in flight from a fixed number of threads for a fixed time,
-//! without a flush. Tests that were not executed have a score of zero in the listing, as in the originals. A megabyte is
-//! 1,000,000 bytes.
+//! Version 3 runs until its timer, which it reads after a whole pass or a batch, and flushes its writes inside the
+//! measured time. Version 8 uses `DiskSpd`: a fixed queue depth per thread and a fixed time, without a flush. Tests
+//! that were not executed have a score of zero in the listing, as in the originals. A megabyte is 1,000,000 bytes.
 
 use std::str::FromStr;
 
@@ -19,12 +18,12 @@ use crate::recipe::{CompletedStep, Plan, Recipe};
 use crate::result::IoResult;
 use crate::step::{Access, FileSpec, Part, Step, Work, Worker};
 
-/// The version whose semantics and layout are followed.
+/// Version of methods and layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// 3.0: sequential, 512 KB and 4 KB at depths of 1 and 32; 1 MiB and less by synchronous calls.
     Three,
-    /// 8.0: tests of a profile, by queues and threads.
+    /// 8.0: tests of a profile, by queue depths and threads.
     Eight,
 }
 
@@ -40,7 +39,7 @@ impl FromStr for Version {
     }
 }
 
-/// Which tests version 8 makes.
+/// Tests of version 8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
     /// 1 MiB at Q8T1 and Q1T1, 4 KiB at Q32T1 and Q1T1
@@ -58,21 +57,21 @@ pub enum Profile {
     Flash,
 }
 
-/// How the runs of a test become its score.
+/// Score of a test from its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
-    /// The best of its runs; of latencies, the lowest mean.
+    /// The best run; for latencies, the lowest mean.
     Best,
-    /// The mean of its runs.
+    /// The mean of the runs.
     Mean,
 }
 
-/// Directions of transfer that are tested.
+/// Tested directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directions {
     /// Reads, then writes.
     Both,
-    /// Reads only. A device is then never written to.
+    /// Only reads. A device is never written.
     Reads,
 }
 
@@ -81,7 +80,7 @@ pub enum Directions {
 pub enum Data {
     /// Random data, which do not compress.
     Random,
-    /// Zeroes, which some devices never store.
+    /// Zeroes, which some devices do not store.
     Zeroes,
 }
 
@@ -122,13 +121,13 @@ pub struct CrystalDiskMarkOptions {
     /// Write zeroes instead of random data
     #[arg(long = "zeroes", action = ArgAction::SetTrue, value_parser = switch(Data::Random, Data::Zeroes))]
     pub data: Data,
-    /// Version 8: tests in place of the profile's; empty for those of the profile.
+    /// Version 8: tests instead of the profile's; empty for the profile.
     #[arg(skip)]
     pub tests: Vec<Test>,
-    /// Seed of random places.
+    /// Seed of random offsets.
     #[arg(skip = 1_u64)]
     pub seed: u64,
-    /// The listing's line of the date; empty for no such line.
+    /// Date in the listing; empty for no date.
     #[arg(skip)]
     pub date: String,
 }
@@ -147,12 +146,12 @@ impl CrystalDiskMarkOptions {
         })
     }
 
-    /// Length of a run.
+    /// Duration of a run.
     fn measure(&self) -> Span {
         self.measure.unwrap_or(Span::from_secs(if self.profile == Profile::Flash { 1 } else { 5 }))
     }
 
-    /// Rest between two tests.
+    /// Pause between two tests.
     fn interval(&self) -> Span {
         self.interval.unwrap_or(match (self.version, self.profile) {
             (Version::Three, _) => Span::ZERO,
@@ -183,7 +182,7 @@ impl CrystalDiskMarkOptions {
         }
         if size > facts.space {
             let (name, space) = (&facts.subject.name, facts.space);
-            return Err(format!("{name}: {size} are needed, and {space} are there: give --size less"));
+            return Err(format!("{name}: {size} are needed, {space} are available: give a smaller --size"));
         }
         if facts.read_only && self.directions != Directions::Reads {
             return Err(format!(
@@ -224,7 +223,7 @@ impl CrystalDiskMark {
     /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: CrystalDiskMarkOptions, facts: &Facts) -> Result<Self, String> {
         options.checked(facts)?;
-        // A device that is only read is read as it is; a file has to be filled.
+        // A device is read as it is; a file has to be filled.
         let fills = options.directions != Directions::Reads || facts.nature == Nature::Directory;
         let (tests, plan) = (tests_of(&options), planned(&options, fills));
         Ok(Self { options, tests, fills, plan })
@@ -291,7 +290,7 @@ impl Recipe for CrystalDiskMark {
 }
 
 impl CrystalDiskMark {
-    /// Results of each test in each direction, in the order of their lines.
+    /// Results by test and direction, in the order of their lines.
     fn cells(&self, done: &[CompletedStep]) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         for (goal, done) in self.plan.done(done) {
@@ -309,26 +308,26 @@ impl CrystalDiskMark {
 const KIB: u32 = 1 << 10;
 const MIB: u32 = 1 << 20;
 
-/// One test.
+/// A test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
-    /// One block after the other; otherwise anywhere.
+    /// Sequential; otherwise random.
     pub sequential: bool,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub block: u32,
-    /// Operations in flight of each thread.
+    /// Queue depth per thread.
     pub queues: u32,
-    /// Threads, each with its own operations in flight.
+    /// Number of threads.
     pub threads: u32,
 }
 
 impl Test {
-    /// Blocks one after the other.
+    /// A sequential test.
     pub const fn sequential(block: u32, queues: u32, threads: u32) -> Self {
         Self { sequential: true, block, queues, threads }
     }
 
-    /// Blocks anywhere.
+    /// A random test.
     pub const fn random(block: u32, queues: u32, threads: u32) -> Self {
         Self { sequential: false, ..Self::sequential(block, queues, threads) }
     }
@@ -350,7 +349,7 @@ impl Test {
     }
 }
 
-/// The line of a figure: which direction, and which of the tests.
+/// Line of a figure: direction and test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Line {
     direction: Direction,
@@ -363,23 +362,23 @@ struct Line {
 enum Direction {
     Reads,
     Writes,
-    /// With this share of reads.
+    /// Mix with this share of reads.
     Mix(f64),
 }
 
-// A share of reads is never not-a-number: options are checked.
+// Shares of reads are never NaN: options are validated.
 impl Eq for Direction {}
 
 /// The purpose of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
-    /// It fills the file, warms up or rests.
+    /// Fills the file, warms up or pauses.
     Nothing,
     /// Its figure counts for this line.
     Run(Line),
 }
 
-/// The tests, in the order of their lines.
+/// Tests in the order of their lines.
 fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<Test> {
     if !options.tests.is_empty() {
         return options.tests.clone();
@@ -398,7 +397,7 @@ fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<Test> {
     }
 }
 
-/// Every step. Version 3 reads and writes in turn; version 8 makes all reads, then all writes, then what is mixed.
+/// All steps. Version 3 alternates reads and writes; version 8 executes all reads, then all writes, then all mixes.
 fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Plan<Goal> {
     let tests = tests_of(options);
     let line = |direction, test: usize| Line { direction, test, block: tests[test].block };
@@ -449,7 +448,7 @@ fn contents(options: &CrystalDiskMarkOptions) -> Contents {
     }
 }
 
-/// The whole file, once, 1 MiB after the other.
+/// Writes the whole file sequentially in blocks of 1 MiB.
 fn fill(options: &CrystalDiskMarkOptions) -> Step {
     let access = Access { engine: Engine::Inline, direct: true, contents: contents(options), ..Access::buffered() };
     Step::fill("filling the file", options.size(), access, |job| job.seed = options.seed)
@@ -468,13 +467,13 @@ fn step(options: &CrystalDiskMarkOptions, line: Line, test: &Test, seed: u64) ->
     Step::io(name, workers.collect()).measuring(measures(options.version, line.direction, test))
 }
 
-/// The worker of a thread; its seed is that of the run and its own.
+/// Worker of a thread, seeded by run and thread.
 fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread, seed): (u32, u64)) -> Worker {
     let pattern = if test.sequential { Pattern::Sequential } else { Pattern::Uniform };
     let mut lane = LaneSpec::new(test.block, pattern);
     let mut part = Part { file: 0, start: 0, length: options.size() };
     if test.sequential {
-        // DiskSpd's threads draw the next block from one counter. Here each takes its turn of it in advance.
+        // DiskSpd's threads take blocks from a shared counter. Here threads take fixed turns.
         let (block, others) = (u64::from(test.block), u64::from(test.threads - 1));
         let row = block * (others + 1);
         lane.gap = (block * others).cast_signed();
@@ -495,7 +494,7 @@ fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread,
     Worker { parts: vec![part], ..Worker::new(job, part.file, part.length, access) }
 }
 
-/// Version 3 looks at its timer after a whole pass over the file, after 20 blocks of 512 KB and after 160 of 4 KB.
+/// Version 3 reads its timer after a whole pass over the file, after 20 blocks of 512 KB, and after 160 of 4 KB.
 fn until(options: &CrystalDiskMarkOptions, test: &Test) -> Until {
     let until = Until::span(options.measure());
     match (options.version, test.sequential) {
@@ -511,31 +510,31 @@ const fn measures(version: Version, direction: Direction, test: &Test) -> &'stat
             "Reads past the page cache, one after the other: read-ahead and cache of the device help as much as they can."
         }
         (_, Direction::Reads, false) => {
-            "Reads past the page cache within one small file: what the device's own cache holds of it is answered from there."
+            "Reads past the page cache within a small file, partly served by the device's cache."
         }
         (Version::Three, Direction::Writes, _) => {
             "Writes past the page cache with one flush at the end inside the time: how fast they become durable in bulk."
         }
         (Version::Eight, Direction::Writes, _) => {
-            "Writes past the page cache that nothing flushes: how fast the device accepts them, not when they are durable."
+            "Writes past the page cache that nothing flushes: the rate at which the device accepts them, without durability."
         }
         (_, Direction::Mix(_), _) => {
-            "Reads and writes of one file at the same time, past the page cache; nothing is flushed."
+            "Reads and writes of one file at the same time, past the page cache, without flushes."
         }
     }
 }
 
-/// The result of a run.
+/// Result of a run.
 #[derive(Clone, Debug)]
 struct Seen {
-    /// Bytes per second, until the last answer.
+    /// Bytes per second, up to the last completion.
     rate: f64,
-    /// Response times of its reads and writes; a flush is none of them.
+    /// Response times of reads and writes, without flushes.
     response: Bins,
 }
 
 impl Seen {
-    /// None without completed operations.
+    /// `None` without completed operations.
     fn of(seen: &IoResult) -> Option<Self> {
         let total = seen.total();
         let response = total.response_where(|counter| counter.kind != Kind::Flush);
@@ -545,7 +544,7 @@ impl Seen {
     }
 }
 
-/// The runs of one test in one direction that count.
+/// Counted runs of a test in a direction.
 #[derive(Clone, Debug)]
 struct Cell {
     line: Line,
@@ -597,12 +596,12 @@ impl Cell {
     }
 }
 
-/// Percentiles of a cell as text, with one unit each.
+/// Percentiles of a cell as text, each with its unit.
 fn quantiles(bins: &Bins, wanted: &[f64]) -> Vec<String> {
     wanted.iter().map(|&share| bins.quantile(share).unwrap_or(Span::ZERO).to_string()).collect()
 }
 
-/// A line for each test: every run, and percentiles over all of them.
+/// A line per test: all runs, and percentiles over all of them.
 fn table(cells: &[Cell]) -> String {
     let width = cells.iter().map(|cell| cell.name.len()).max().unwrap_or(0).max(4);
     let title = "test";
@@ -621,7 +620,7 @@ fn table(cells: &[Cell]) -> String {
     text
 }
 
-/// Conclusions in sentences.
+/// Conclusions as sentences.
 fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> Vec<String> {
     let mut verdicts: Vec<String> = of_runs(cells).into_iter().collect();
     if verdicts.is_empty() {
@@ -634,7 +633,7 @@ fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) 
     verdicts.push(format!("{what}. MB is 1,000,000 bytes, and operations a second are the score over the block."));
     let flush = match options.version {
         Version::Three => "one flush after each run of writes is inside its time, so a short run pays more for it",
-        Version::Eight => "nothing is flushed: scores of writes say what the device accepts, not what is durable",
+        Version::Eight => "nothing is flushed: scores of writes are rates of acceptance, not of durable writes",
     };
     if cells.iter().any(|cell| cell.line.direction != Direction::Reads) {
         verdicts.push(format!("Of version {}: {flush}.", if options.version == Version::Three { 3 } else { 8 }));
@@ -660,14 +659,14 @@ fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) 
     verdicts
 }
 
-/// How far the best runs are above the others, where that is most.
+/// The largest excess of a best run over the other runs.
 fn of_runs(cells: &[Cell]) -> Option<String> {
     let rated = cells.iter().filter(|cell| cell.mean() > 0.0);
     let above = |cell: &Cell| cell.best() / cell.mean() - 1.0;
     let most = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
     let runs = most.runs.len();
     if runs == 1 {
-        return Some("Each test was run once: what another run would show is not known.".into());
+        return Some("Each test was run once: the variation between runs is unknown.".into());
     }
     let percent = (above(most) * 1000.0).round() / 10.0;
     if percent <= 0.0 {
@@ -681,7 +680,7 @@ fn of_runs(cells: &[Cell]) -> Option<String> {
     ))
 }
 
-/// Text of version 3.0: eight lines, reads and writes in turn.
+/// Text of version 3.0: eight lines, alternating reads and writes.
 fn text_three(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> String {
     const NAMES: [[&str; 2]; 4] = [
         ["Sequential Read", "Sequential Write"],
@@ -713,7 +712,7 @@ fn text_three(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -
     text
 }
 
-/// Text of version 8.0: a section for reads, for writes, and for what was mixed.
+/// Text of version 8.0: sections for reads, writes and mixes.
 fn text_eight(options: &CrystalDiskMarkOptions, tests: &[Test], cells: &[Cell], facts: &Facts) -> String {
     let rule = "-".repeat(78);
     let mut text = format!("{rule}\nCrystalDiskMark 8.0 layout, printed by plimsoll\n{rule}\n");
@@ -745,7 +744,7 @@ fn text_eight(options: &CrystalDiskMarkOptions, tests: &[Test], cells: &[Cell], 
     text
 }
 
-/// Score in MB/s, operations a second, and mean latency; nought for what was not made.
+/// Score in MB/s, operations per second, and mean latency; zero for tests that were not executed.
 fn score_of(options: &CrystalDiskMarkOptions, cells: &[Cell], direction: Direction, test: usize) -> (f64, f64, Span) {
     let wanted = |cell: &&Cell| cell.line.direction == direction && cell.line.test == test;
     let Some(cell) = cells.iter().find(wanted) else { return (0.0, 0.0, Span::ZERO) };

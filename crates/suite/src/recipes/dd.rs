@@ -1,8 +1,8 @@
-//! Copies as `dd` makes them, with the rate of the storage next to the line that `dd` prints.
+//! Copies with the semantics of `dd`, with the rate of the storage next to the line printed by `dd`.
 //!
-//! A copy through the page cache ends when the last byte is in memory. A separate step flushes the rest, so that the rate
-//! with the flush can be compared. Figures are rounded as coreutils 9 rounds them: sizes to the nearest with one decimal
-//! below ten, times to six digits, rates in powers of 1,000 with one decimal below a hundred.
+//! A copy through the page cache ends when the last byte is in memory. A separate step flushes the rest, for comparison
+//! with the rate including the flush. Figures are rounded as in coreutils 9: sizes to the nearest with a decimal below
+//! ten, times to six digits, rates in powers of 1,000 with a decimal below a hundred.
 
 use clap::{ArgAction, ValueEnum};
 use plimsoll_device::{Contents, Engine, Flush, SyncMode};
@@ -16,47 +16,47 @@ use crate::recipe::{CompletedStep, Plan, Recipe, settings};
 use crate::result::IoResult;
 use crate::step::{Access, Before, FileSpec, Step, Worker};
 
-/// The most that one call of `write` moves on Linux, in bytes.
+/// Maximum length of a `write` call on Linux, in bytes.
 const CALL_MAX: u64 = 0x7fff_f000;
 
-/// Zeroes that are faster by this factor were compressed, or not stored at all.
+/// Ratio of rates from which zeroes were compressed or not stored.
 const COMPRESSION_RATIO: f64 = 1.3;
 
-/// How a copy is made.
+/// Method of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DdKind {
-    /// Into the page cache, as dd does when it is told nothing
+    /// Into the page cache, the default of dd
     Buffered,
-    /// The same, and one fdatasync at the end (conv=fdatasync)
+    /// Into the page cache, with an fdatasync at the end (conv=fdatasync)
     Fdatasync,
-    /// The same, and one fsync at the end (conv=fsync)
+    /// Into the page cache, with an fsync at the end (conv=fsync)
     Fsync,
-    /// Past the page cache (oflag=direct)
+    /// With direct I/O (oflag=direct)
     Direct,
     /// Each block durable (oflag=dsync)
     Dsync,
     /// Each block durable with its metadata (oflag=sync)
     Sync,
-    /// Reading through the page cache
+    /// Read through the page cache
     Read,
-    /// Reading, and dropping what was read from the cache (iflag=nocache)
+    /// Read, and drop the data from the page cache (iflag=nocache)
     ReadNocache,
-    /// Reading past the page cache (iflag=direct)
+    /// Read with direct I/O (iflag=direct)
     ReadDirect,
 }
 
 impl DdKind {
-    /// It writes; otherwise it reads.
+    /// Writes; otherwise reads.
     pub const fn writes(self) -> bool {
         !matches!(self, Self::Read | Self::ReadNocache | Self::ReadDirect)
     }
 
-    /// It goes past the page cache.
+    /// Uses direct I/O.
     pub const fn is_direct(self) -> bool {
         matches!(self, Self::Direct | Self::ReadDirect)
     }
 
-    /// Its arguments of the command.
+    /// Arguments of the dd command.
     const fn flags(self) -> &'static str {
         match self {
             Self::Buffered | Self::Read => "",
@@ -71,8 +71,8 @@ impl DdKind {
     }
 }
 
-/// Data that are written. Both are prepared before the clock starts; GNU dd reads its zeroes meanwhile, which makes it
-/// slower where memory limits the rate.
+/// Written data, prepared before the clock starts. GNU dd reads its zeroes during the copy, and is therefore slower if
+/// memory limits the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DdData {
     /// Zeroes, as of `/dev/zero`.
@@ -81,7 +81,7 @@ pub enum DdData {
     Random,
 }
 
-/// Bytes of zeroes and of random data whose rates are compared at the end; none for no comparison.
+/// Bytes of zeroes and of random data for a comparison of their rates; `None` to skip it.
 type Probe = Option<Bytes>;
 
 /// Options of dd.
@@ -122,7 +122,7 @@ pub struct Dd {
     options: DdOptions,
     total: Bytes,
     plan: Plan<Part>,
-    /// Some step writes.
+    /// Whether any step writes.
     writes: bool,
 }
 
@@ -130,11 +130,11 @@ impl Dd {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: sizes that cannot be, too little space, a place that may not be written to.
+    /// A one-line message with the remedy: invalid sizes, insufficient space, or a target that may not be written.
     pub fn new(options: DdOptions, facts: &Facts) -> Result<Self, String> {
         let DdOptions { block, count, kinds, .. } = &options;
         if block.get() == 0 || *count == 0 || kinds.is_empty() {
-            return Err("dd copies nothing: give a block size and a count of at least 1".into());
+            return Err("nothing to copy: give a block size and a count of at least 1".into());
         }
         if block.get() > CALL_MAX {
             return Err(format!("one call moves at most {CALL_MAX} bytes: give a block size of 1GiB or less"));
@@ -173,7 +173,7 @@ impl Dd {
         format!("dd if={source} bs={block} count={}{}", self.options.count, kind.flags())
     }
 
-    /// Results of the executed parts.
+    /// Results of the executed steps.
     fn seen<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (Part, &'a IoResult)> + Clone {
         self.plan.done(done).filter_map(|(part, done)| Some((*part, done.result.io()?)))
     }
@@ -224,23 +224,23 @@ impl Recipe for Dd {
     }
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         for (part, seen) in self.seen(done) {
             let Part::Copy(kind) = part else { continue };
             match kind {
-                DdKind::Buffered => said.extend(self.buffered(seen, done, facts)),
-                DdKind::Dsync | DdKind::Sync => said.extend(one_by_one(kind, seen)),
-                DdKind::Read => said.extend(from_memory(seen, self.total, facts)),
+                DdKind::Buffered => sentences.extend(self.buffered(seen, done, facts)),
+                DdKind::Dsync | DdKind::Sync => sentences.extend(one_by_one(kind, seen)),
+                DdKind::Read => sentences.extend(from_memory(seen, self.total, facts)),
                 _ => {}
             }
         }
-        said.extend(self.zeroes(done, facts));
-        said
+        sentences.extend(self.zeroes(done, facts));
+        sentences
     }
 }
 
 impl Dd {
-    /// What the buffered copy left behind, and the rate with its flush.
+    /// Dirty data after the buffered copy, and the rate including their flush.
     fn buffered(&self, copy: &IoResult, done: &[CompletedStep], facts: &Facts) -> Option<String> {
         if let Some(cache) = facts.write_back.filter(|_| !facts.has_cache()) {
             let left = cache.min(Bytes::new(copy.total().bytes()));
@@ -252,13 +252,13 @@ impl Dd {
         }
         if !facts.has_cache() {
             return Some(
-                "there is no page cache here, so the buffered copy is storage alone: on a host it prints more, by what \
-                 its memory takes before dd ends"
+                "no page cache on this ground, so the buffered copy has the rate of the storage: on a host it is \
+                 higher, because dirty data remain in memory when dd ends"
                     .into(),
             );
         }
         let bytes = copy.total().bytes();
-        let said = rate(bytes, copy.span());
+        let rate_text = rate(bytes, copy.span());
         let flush = self.seen(done).find(|(part, _)| *part == Part::Flush).map(|(_, seen)| seen.span())?;
         let whole = copy.span() + flush;
         let left = match copy.dirty {
@@ -266,13 +266,13 @@ impl Dd {
             None => "some of it".into(),
         };
         Some(format!(
-            "the buffered copy says {said}, the speed of memory as much as of storage: when it ended, {left} waited to be \
-             written (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
+            "the buffered copy has {rate_text}, partly the speed of memory: when it ended, {left} were not yet written \
+             (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
             rate(bytes, whole)
         ))
     }
 
-    /// Whether zeroes are stored as other data are.
+    /// Whether zeroes are stored like other data.
     fn zeroes(&self, done: &[CompletedStep], facts: &Facts) -> Option<String> {
         let rates = |wanted| {
             let of = move |(part, seen): (Part, &IoResult)| {
@@ -281,17 +281,17 @@ impl Dd {
             self.seen(done).filter_map(of)
         };
         let zeroes_are_written = self.options.data == DdData::Zeroes && self.options.kinds.iter().any(|k| k.writes());
-        // All rounds have to agree before storage is accused.
+        // All rounds must agree before a claim about the storage.
         let slowest = rates(DdData::Zeroes).reduce(f64::min);
         let fastest = rates(DdData::Random).reduce(f64::max);
         match (slowest, fastest) {
             (Some(zeroes), Some(random)) if zeroes > random * COMPRESSION_RATIO => Some(format!(
                 "zeroes were written at least {:.1} times as fast as random data: the storage compresses them or does \
-                 not store them, and copies of zeroes say nothing about other data",
+                 not store them, and copies of zeroes are not representative of other data",
                 zeroes / random
             )),
             (Some(_), Some(_)) => Some(
-                "zeroes were not written faster than random data in every round: nothing says that they are not stored"
+                "zeroes were not written faster than random data in every round: there is no evidence that they are not stored"
                     .into(),
             ),
             _ if zeroes_are_written && facts.has_cache() => {
@@ -302,7 +302,7 @@ impl Dd {
     }
 }
 
-/// What synchronous blocks say about commits.
+/// Commit rate implied by synchronous blocks.
 fn one_by_one(kind: DdKind, seen: &IoResult) -> Option<String> {
     let each = seen.total().response();
     let (median, tail) = (each.quantile(0.5)?, each.quantile(0.99)?);
@@ -313,7 +313,7 @@ fn one_by_one(kind: DdKind, seen: &IoResult) -> Option<String> {
     ))
 }
 
-/// Whether a read can have come out of memory.
+/// Whether reads may have been served from memory.
 fn from_memory(seen: &IoResult, total: Bytes, facts: &Facts) -> Option<String> {
     let memory = facts.memory().filter(|memory| facts.has_cache() && total < *memory)?;
     let rate = rate(seen.total().bytes(), seen.span());
@@ -330,26 +330,26 @@ enum Part {
     Fill,
     /// A copy.
     Copy(DdKind),
-    /// What the buffered copy left in memory becomes durable.
+    /// Flush of dirty data after a buffered copy.
     Flush,
-    /// Data of a kind, to be compared with those of another.
+    /// Data of a kind, for comparison with another.
     Probe(DdData),
 }
 
-/// Largest request, in bytes, on grounds without a kernel that splits calls into requests.
+/// Maximum request in bytes on grounds without a kernel that splits calls.
 const REQUEST: u64 = 1 << 20;
-/// What the kernel reads ahead by default, in bytes.
+/// Default read-ahead of the kernel in bytes.
 const READ_AHEAD: u64 = 128 << 10;
-/// Requests of a large call in flight, on grounds without a kernel.
+/// Concurrent requests of a large call, on grounds without a kernel.
 const REQUESTS: u32 = 32;
-/// How often zeroes and random data are compared.
+/// Number of comparisons of zeroes and random data.
 const ROUNDS: u32 = 3;
-/// The least of each that is compared.
+/// Minimum size of each side of a comparison.
 const PROBE_MIN: Bytes = Bytes::mib(4);
-/// The block that is written again before a flush, in bytes.
+/// Size of the block rewritten before a flush, in bytes.
 const LAST: u32 = 4096;
 
-/// All steps, in their order.
+/// All steps, in order.
 fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Plan<Part> {
     let mut steps = Vec::new();
     let is_new = facts.nature == Nature::Directory;
@@ -366,7 +366,7 @@ fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Plan<Part> {
     let sees_bytes = facts.nature != Nature::Model && !facts.read_only;
     let probed = options.probe.filter(|_| sees_bytes && options.data == DdData::Zeroes);
     if let Some(size) = probed.filter(|_| options.kinds.iter().any(|kind| kind.writes())) {
-        // In turn, so that what else the storage does meets both.
+        // Alternating, so that other load on the storage affects both.
         for (round, data) in (1..=ROUNDS).flat_map(|round| [(round, DdData::Zeroes), (round, DdData::Random)]) {
             let step = probe(data, Bytes::new(size.min(total).get() / u64::from(ROUNDS)), facts);
             steps.extend(step.map(|step| (Part::Probe(data), step.round(round))));
@@ -375,7 +375,7 @@ fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Plan<Part> {
     steps.into_iter().collect()
 }
 
-/// Size and depth of a worker's operations: a call on a host, or on other grounds the requests that a kernel would make of it.
+/// Size and depth of a worker's operations: a call on a host; on other grounds the requests that a kernel would issue.
 fn shape(kind: DdKind, block: Bytes, total: Bytes, facts: &Facts) -> (u32, u32) {
     if facts.has_cache() {
         return (block.get() as u32, 1);
@@ -391,7 +391,7 @@ fn shape(kind: DdKind, block: Bytes, total: Bytes, facts: &Facts) -> (u32, u32) 
     if piece >= 512 { (piece as u32, depth) } else { (block.get().min(largest) as u32, 1) }
 }
 
-/// The greatest common divisor.
+/// Greatest common divisor.
 const fn greatest_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
@@ -442,18 +442,16 @@ const fn measures(kind: DdKind, has_cache: bool) -> &'static str {
             "The storage's sequential read, in the requests that a kernel would make of it"
         }
         DdKind::Buffered => "How fast memory takes the data, slowed down when the kernel allows no more dirty pages",
-        DdKind::Fdatasync | DdKind::Fsync => {
-            "The storage's sequential write, with what is left in memory flushed at the end"
-        }
-        DdKind::Direct => "The storage's write of one block at a time, past the page cache, not made durable",
-        DdKind::Dsync | DdKind::Sync => "Commits: each block is durable before the next one is asked for",
-        DdKind::Read => "Memory for what the page cache holds, storage with read-ahead for the rest",
+        DdKind::Fdatasync | DdKind::Fsync => "Sequential write of the storage, including a flush at the end",
+        DdKind::Direct => "Single-block writes of the storage, past the page cache, not durable",
+        DdKind::Dsync | DdKind::Sync => "Commits: each block is durable before the next is written",
+        DdKind::Read => "Memory for cached data, storage with read-ahead for the rest",
         DdKind::ReadNocache => "The storage's sequential read with the kernel's read-ahead",
-        DdKind::ReadDirect => "The storage's read of one block at a time, without read-ahead",
+        DdKind::ReadDirect => "Single-block reads of the storage, without read-ahead",
     }
 }
 
-/// Writes the last block again and flushes: nothing but a write has something to flush.
+/// Rewrites the last block and flushes: a flush needs a preceding write.
 fn flush(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
     let size = total.get().min(u64::from(LAST).max(facts.grid)) as u32;
     let lane = LaneSpec::new(size, Pattern::Sequential);
@@ -463,11 +461,11 @@ fn flush(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
     let access = Access { contents: contents(options.data), ..Access::buffered() };
     let mut worker = Worker::new(job, 0, length, access);
     worker.parts[0].start = total.get() - u64::from(size);
-    Step::io("Flush of what the copy left", vec![worker])
-        .measuring("What the buffered copy still owed to the storage when it ended")
+    Step::io("Flush of the copy's dirty data", vec![worker])
+        .measuring("Data not yet written to the storage at the end of the buffered copy")
 }
 
-/// So many bytes of one kind in blocks of 1 MiB, made durable; none where they are too few to say anything.
+/// A durable write of `size` bytes of a kind in blocks of 1 MiB; `None` if the size is too small for a comparison.
 fn probe(data: DdData, size: Bytes, facts: &Facts) -> Option<Step> {
     let length = size.round_down(Bytes::new(REQUEST));
     let on_grid = REQUEST.is_multiple_of(facts.grid);
@@ -482,7 +480,7 @@ fn probe(data: DdData, size: Bytes, facts: &Facts) -> Option<Step> {
     (length >= PROBE_MIN && on_grid).then_some(step)
 }
 
-/// The three lines of a copy of so many bytes in whole blocks of `block` bytes.
+/// The three lines of dd for a copy in blocks of `block` bytes.
 fn lines(bytes: u64, block: Bytes, span: Span) -> String {
     let records = format!("{}+{}", bytes / block.get(), u8::from(!bytes.is_multiple_of(block.get())));
     format!("{records} records in\n{records} records out\n{}\n", copied(bytes, span))
@@ -499,7 +497,7 @@ fn copied(bytes: u64, span: Span) -> String {
     format!("{bytes} {noun}{sizes} copied, {} s, {}", seconds(span.as_secs_f64()), rate(bytes, span))
 }
 
-/// A size in the largest unit that it holds once; none below the first.
+/// A size in the largest unit not above it; `None` below the first.
 fn size(bytes: u64, base: u128) -> Option<String> {
     let units =
         if base == 1000 { ["kB", "MB", "GB", "TB", "PB", "EB"] } else { ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] };
@@ -520,14 +518,14 @@ fn size(bytes: u64, base: u128) -> Option<String> {
     Some(format!("{whole} {}", units[power as usize - 1]))
 }
 
-/// The nearest whole quotient; of two that are equally near, the even one.
+/// Quotient, rounded half to even.
 const fn nearest(value: u128, unit: u128) -> u128 {
     let (whole, rest) = (value / unit, value % unit);
     let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 == 1);
     if up { whole + 1 } else { whole }
 }
 
-/// Six digits, without zeroes at the end; with an exponent below 0.0001 and from a million on.
+/// Six digits without trailing zeroes; scientific below 0.0001 and from a million on.
 fn seconds(value: f64) -> String {
     let digits = format!("{value:.5e}");
     let (mantissa, exponent) = digits.split_once('e').unwrap_or((&digits, "0"));
@@ -558,7 +556,7 @@ fn rate(bytes: u64, span: Span) -> String {
     format!("{text} {}", units[unit])
 }
 
-/// A number of bytes as it is typed: `1G`, `8K`, `500`.
+/// A size in dd's input notation: `1G`, `8K`, `500`.
 fn typed(bytes: Bytes) -> String {
     let fits = [(30, "G"), (20, "M"), (10, "K")];
     let fit = fits.iter().find(|(shift, _)| bytes.get() > 0 && bytes.get().is_multiple_of(1 << shift));
@@ -570,8 +568,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_is_said_as_gnu_dd_says_it() {
-        // Lines that dd of coreutils 9.1 printed, and those of a published article.
+    fn copy_line_matches_gnu_dd() {
+        // Lines printed by dd of coreutils 9.1, and those of a published article.
         let check = |bytes, nanoseconds, expected: &str| {
             assert_eq!(copied(bytes, Span::from_nanos(nanoseconds)), expected);
         };

@@ -1,4 +1,4 @@
-//! The limit of concurrent sessions with its evidence, as a part of a sentence.
+//! The limit of concurrent sessions and its evidence, as part of a sentence.
 
 use plimsoll_record::Spent;
 use plimsoll_units::Span;
@@ -7,7 +7,7 @@ use crate::sql::SessionsResult;
 
 /// The observed limit, with its evidence in parentheses.
 pub(super) fn bound(seen: &SessionsResult) -> String {
-    let limit = seen.limit.as_deref().unwrap_or("nothing that could be seen was full");
+    let limit = seen.limit.as_deref().unwrap_or("no saturated resource was observed");
     let evidence = evidence(seen);
     if evidence.is_empty() { limit.into() } else { format!("{limit} ({})", evidence.join(", ")) }
 }
@@ -29,14 +29,14 @@ fn evidence(seen: &SessionsResult) -> Vec<String> {
     [waited, host, disk, held].into_iter().flatten().collect()
 }
 
-/// Percent; none of zero.
+/// Percentage; `None` for a zero base.
 fn share(part: Span, whole: Span) -> Option<f64> {
     (!whole.is_zero()).then(|| 100.0 * part.as_secs_f64() / whole.as_secs_f64())
 }
 
 const fn doing(spent: Spent) -> &'static str {
     match spent {
-        Spent::Processor => "on a processor or ready for one",
+        Spent::Processor => "on a processor or runnable",
         Spent::Reading => "reading blocks",
         Spent::Writing => "writing blocks",
         Spent::Committing => "waiting for the log",
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_has_its_figures() {
+    fn limit_includes_evidence() {
         let part = |share: f64| Span::from_secs_f64(10.0 * share);
         let split = Split { shares: vec![(Spent::Reading, 0.7), (Spent::Processor, 0.3)], method: String::new() };
         let seen = SessionsResult {
@@ -71,6 +71,6 @@ mod tests {
         let expected = "IOPS (sessions were reading blocks for 70 % of the time, the host's processors were busy for 20 %, vda for \
                         97 %, IOPS held 90 % of the volume's answers)";
         assert_eq!(bound(&seen), expected);
-        assert_eq!(bound(&SessionsResult::default()), "nothing that could be seen was full");
+        assert_eq!(bound(&SessionsResult::default()), "no saturated resource was observed");
     }
 }

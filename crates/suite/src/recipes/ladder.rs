@@ -1,6 +1,6 @@
-//! A statement at rising concurrency: time of an execution, executions per minute, and the binding limit.
+//! A statement at rising concurrency: time per execution, executions per minute, and the binding limit.
 //!
-//! Follows the ladder of a full table scan in an article on disks of Azure.
+//! Follows the ladder of full table scans in an article on Azure disks.
 
 mod print;
 mod published;
@@ -22,42 +22,42 @@ use crate::recipe::{CompletedStep, Recipe, database_result, session_run};
 use crate::sql::{SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsStep, TransactionKind};
 use crate::step::{FileSpec, Step, Work};
 
-use statement::{Executions, Witness, filling, full_scan, is_reading};
+use statement::{Executions, ResultCheck, filling, full_scan, is_reading};
 
 /// Maximum number of executions with separate columns.
 const MAX_COLUMNS: u64 = 12;
-/// The fitted queue is not reported if it fills only at this multiple of the sessions of the last rung.
+/// Maximum ratio of the saturation point of a fitted queue to the sessions of the last rung.
 const MAX_EXTRAPOLATION: f64 = 3.0;
 /// Maximum number of sessions of a rung.
 const MAX_SESSIONS: u32 = 1024;
 
-/// Times that determine the slices of a rung that ends after a number of executions.
+/// Time bounds that determine the slice length of a rung that ends after a number of executions.
 const SHOWN: (Span, Span) = (Span::from_secs(4), Span::from_secs(120));
 
-/// A script of SQL from a file.
+/// An SQL script from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlScript {
-    /// Its file.
+    /// Name of the file.
     pub name: String,
-    /// One or several statements.
+    /// Statements.
     pub sql: String,
 }
 
 impl FromStr for SqlScript {
     type Err = String;
 
-    /// Reads the file at a path.
+    /// Reads the file.
     fn from_str(path: &str) -> Result<Self, String> {
         let sql = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}: give a file of SQL"))?;
         Ok(Self { name: path.into(), sql })
     }
 }
 
-/// Sessions of each rung, rising: `1..6,9,12`.
+/// Sessions of each rung, ascending: `1..6,9,12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rungs(pub Vec<u32>);
 
-/// More rungs than this are probably a typing error.
+/// Maximum number of rungs, against typing errors.
 const MAX_RUNGS: usize = 100;
 
 impl FromStr for Rungs {
@@ -85,16 +85,17 @@ impl FromStr for Rungs {
 /// End of a rung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// After a number of executions.
+    /// A number of executions.
     Turns(u64),
-    /// After a time.
+    /// A time.
     Time(Span),
 }
 
 /// Options of the ladder.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LadderOptions {
-    /// File with the statement or script, which runs on your own tables; by default a full scan of a generated table per session
+    /// File with the statement or script, which runs on your own tables; by default a full scan of a generated table
+    /// per session
     #[arg(long, value_name = "FILE")]
     pub sql: Option<SqlScript>,
     /// Allow the statement to write. YOUR TABLES ARE CHANGED. By default its sessions are read-only
@@ -148,7 +149,7 @@ impl SuiteOptions for LadderOptions {
 }
 
 impl LadderOptions {
-    /// Size of the built-in table; none with a script.
+    /// Size of the built-in table; `None` with a script.
     fn table_size(&self) -> Option<Bytes> {
         self.sql.is_none().then_some(self.table)
     }
@@ -162,14 +163,14 @@ impl LadderOptions {
 pub struct Ladder {
     options: LadderOptions,
     sql: Arc<str>,
-    /// Statement before the first execution of each session.
+    /// Statement executed first in each session.
     opening: Option<&'static str>,
     /// Whether sessions are read-only.
     read_only: bool,
     /// Steps before the first rung.
     before: Vec<Step>,
     /// Results by rung.
-    witnesses: Vec<Arc<Witness>>,
+    result_checks: Vec<Arc<ResultCheck>>,
 }
 
 /// A completed rung.
@@ -187,11 +188,11 @@ impl Ladder {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: no rungs, rungs that do not rise, nothing to execute, no database, a system for which
-    /// the built-in table is not known.
+    /// A one-line message with the remedy: no rungs, rungs that do not ascend, no statement, no database, or a system
+    /// without a built-in table.
     pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, ref about)) = facts.database else {
-            return Err(format!("{}: there is no database here", facts.subject.name));
+            return Err(format!("{}: this is not a database", facts.subject.name));
         };
         check(&options)?;
         let mut before: Vec<Step> = Vec::new();
@@ -208,14 +209,14 @@ impl Ladder {
             before.extend(filling(system, options.table, most).ok_or_else(none)?);
             (full_scan().to_owned(), opening(system))
         };
-        let mut witnesses = vec![Arc::new(Witness::default())];
+        let mut result_checks = vec![Arc::new(ResultCheck::default())];
         for _ in 1..options.rungs.0.len() {
-            witnesses.push(Arc::new(witnesses[0].beside()));
+            result_checks.push(Arc::new(result_checks[0].beside()));
         }
-        Ok(Self { options, sql: sql.into(), opening, read_only, before, witnesses })
+        Ok(Self { options, sql: sql.into(), opening, read_only, before, result_checks })
     }
 
-    /// Number of executions with separate columns; none if there are too many, or time ends a rung.
+    /// Number of executions with separate columns; `None` if there are too many, or time ends a rung.
     fn columns(&self) -> Option<u64> {
         match self.options.until() {
             Until::Turns(turns) if turns <= MAX_COLUMNS => Some(turns),
@@ -242,7 +243,7 @@ impl Ladder {
             read_only: self.read_only,
             own_tables: self.options.sql.is_none(),
             kinds: kinds.len() as u64,
-            witness: Arc::clone(&self.witnesses[index]),
+            result_check: Arc::clone(&self.result_checks[index]),
         };
         let (turns, least, most) = match self.options.until() {
             Until::Turns(turns) => (Some(turns), SHOWN.0, SHOWN.1),
@@ -269,7 +270,7 @@ impl Ladder {
 }
 
 impl Ladder {
-    /// Planned executions of a rung; none if time ends it.
+    /// Planned executions of a rung; `None` if time ends it.
     fn planned(&self, rung: &Rung<'_>) -> Option<u64> {
         match self.options.until() {
             Until::Turns(turns) => Some(turns * u64::from(rung.sessions)),
@@ -277,7 +278,7 @@ impl Ladder {
         }
     }
 
-    /// Fitted delay and queue of the complete rungs; none without a queue.
+    /// Fitted delay and queue of the complete rungs; `None` without a queue.
     fn fitted(&self, rungs: &[Rung<'_>]) -> Option<DelayAndQueue> {
         let whole = |rung: &&Rung<'_>| self.planned(rung).is_none_or(|planned| rung.all.count >= planned);
         let points: Vec<(u32, f64)> = rungs.iter().filter(whole).map(|rung| (rung.sessions, rung.rate())).collect();
@@ -292,14 +293,14 @@ impl Rung<'_> {
         self.all.mean().unwrap_or_default()
     }
 
-    /// Executions per second by Little's law: sessions over the mean time of an execution.
+    /// Executions per second by Little's law: sessions divided by the mean time.
     fn rate(&self) -> f64 {
         f64::from(self.sessions) / self.mean().as_secs_f64().max(1e-9)
     }
 }
 
 /// The rungs so far; the last may be incomplete.
-fn climbed(done: &[CompletedStep]) -> Vec<Rung<'_>> {
+fn completed_rungs(done: &[CompletedStep]) -> Vec<Rung<'_>> {
     done.iter().filter(|done| done.step.counts).filter_map(rung).collect()
 }
 
@@ -333,13 +334,13 @@ fn check(options: &LadderOptions) -> Result<(), String> {
         _ => {}
     }
     match &options.sql {
-        Some(script) if script.sql.trim().is_empty() => Err(format!("{}: there is no statement in it", script.name)),
+        Some(script) if script.sql.trim().is_empty() => Err(format!("{}: the file has no statement", script.name)),
         None if options.table < Bytes::mib(1) => Err("the table is too small: give --table 1MiB or more".into()),
         _ => Ok(()),
     }
 }
 
-/// The setting that makes the scans of several sessions independent, as in the article.
+/// Setting that makes concurrent scans independent, as in the article.
 const fn opening(system: System) -> Option<&'static str> {
     match system {
         System::Postgres => Some("SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0"),
@@ -410,7 +411,7 @@ impl Recipe for Ladder {
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        let rungs = climbed(done);
+        let rungs = completed_rungs(done);
         if rungs.is_empty() {
             return Vec::new();
         }
@@ -423,16 +424,16 @@ impl Recipe for Ladder {
     }
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        verdicts::verdicts(self, &climbed(done), facts)
+        verdicts::verdicts(self, &completed_rungs(done), facts)
     }
 
     fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
-        DatabaseSide { fitted: self.fitted(&climbed(done)), ..database_result(done, facts) }
+        DatabaseSide { fitted: self.fitted(&completed_rungs(done)), ..database_result(done, facts) }
     }
 
     fn has_failed(&self, _done: &[CompletedStep]) -> bool {
-        // A statement of the user's own may well bring other rows each time; the built-in one may not.
-        self.options.sql.is_none() && self.witnesses.iter().any(|seen| seen.differing() > 0)
+        // A user's statement may return different rows; the built-in statement must not.
+        self.options.sql.is_none() && self.result_checks.iter().any(|seen| seen.differing() > 0)
     }
 }
 

@@ -1,9 +1,9 @@
-//! Load lines of sessions in words.
+//! Load lines of sessions as text.
 
 use plimsoll_record::{Estimate, LoadLine, NoLine};
 use plimsoll_units::Span;
 
-/// What keeps the objective, without a full stop: `p99 <= 20 ms is kept up to 812 transactions a second (700 to 850)`.
+/// The kept objective, without a full stop: `p99 <= 20 ms is kept up to 812 transactions a second (700 to 850)`.
 pub(super) fn keeping(line: &LoadLine, counted: &str) -> String {
     let objective = line.objective();
     match line {

@@ -1,9 +1,9 @@
-//! Integers as rows, with which a server fills its tables itself.
+//! Integer sequences as table expressions, with which a server fills its tables.
 
 use plimsoll_database::System;
 
-/// A table expression with a column `n` of the numbers from `from` to `to`, both included; at most a million if the system has
-/// no generator. None if the system is not supported.
+/// A table expression with a column `n` of the numbers from `from` to `to`, inclusive; at most a million if the system
+/// has no generator. `None` if the system is not supported.
 pub(super) fn numbers(system: System, from: u64, to: u64) -> Option<String> {
     match system {
         System::Postgres => Some(format!("generate_series({from}, {to}) AS numbers(n)")),
@@ -16,7 +16,7 @@ pub(super) fn numbers(system: System, from: u64, to: u64) -> Option<String> {
     }
 }
 
-/// Every combination of as many decimal digits as the count needs.
+/// All combinations of the required number of decimal digits.
 fn digits(from: u64, to: u64) -> String {
     let count = (to + 1).saturating_sub(from);
     let places = count.saturating_sub(1).checked_ilog10().map_or(1, |log| log + 1);
@@ -28,7 +28,7 @@ fn digits(from: u64, to: u64) -> String {
     format!("(SELECT {from} + {sum} AS n FROM {} WHERE {sum} < {count}) AS numbers", tables.join(" CROSS JOIN "))
 }
 
-/// Parts of the numbers from 1 to `count`, both ends included, of at most `size` each.
+/// Splits 1 to `count` into inclusive ranges of at most `size`.
 pub(super) fn parts(count: u64, size: u64) -> Vec<(u64, u64)> {
     let size = size.max(1);
     (0..count.div_ceil(size)).map(|part| (part * size + 1, ((part + 1) * size).min(count))).collect()
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_gets_as_many_digits_as_it_needs() {
+    fn digit_table_has_minimal_digits() {
         for (from, to, places) in [(1, 1, 1), (1, 10, 1), (1, 11, 2), (5, 104, 2), (5, 105, 3), (1, 10_000, 4)] {
             let sql = numbers(System::Mysql, from, to).expect("MySQL");
             assert_eq!(sql.matches("SELECT 0 AS d").count(), places, "{from} to {to}");

@@ -1,4 +1,5 @@
-//! Short transactions from closed and open loads: TPC-B-like ones as pgbench has them, and a TPC-C-like mix of new orders.
+//! Short transactions in closed and open loads: TPC-B-like transactions as in pgbench, and a TPC-C-like mix of new
+//! orders.
 //!
 //! The sweep of `analyse` determines the next load.
 
@@ -28,16 +29,17 @@ use crate::step::{FileSpec, Step, Work};
 
 use ledger::Ledger;
 
-/// Names of the steps whose rows are looked at.
-const LOADED: &str = "Count what was loaded";
-const CHECKED: &str = "Check what is there";
-/// Sessions that fill tables, where a system lets several write.
+/// Names of the steps whose rows the recipe reads.
+const LOADED: &str = "Count the loaded rows";
+const CHECKED: &str = "Check consistency";
+/// Sessions that fill tables, if the system allows concurrent writers.
 const FILLERS: u32 = 4;
 
-/// The transactions.
+/// Transaction scripts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Script {
-    /// TPC-B-like: an account, a teller and a branch are updated, and a row is added to the history, as pgbench does by default
+    /// TPC-B-like: an account, a teller and a branch are updated, and a row is added to the history, as pgbench does by
+    /// default
     #[default]
     TpcB,
     /// An account is updated, and a row is added to the history, as pgbench -N does
@@ -49,7 +51,7 @@ pub enum Script {
 }
 
 impl Script {
-    /// Its word: `tpc-b`.
+    /// Name on the command line: `tpc-b`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TpcB => "tpc-b",
@@ -74,19 +76,19 @@ impl Script {
     }
 }
 
-/// How a transaction is executed.
+/// Execution of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum ExecutionMode {
     /// A call of a `PostgreSQL` function or procedure.
     Function,
     /// A call of a `MySQL` procedure.
     Procedure,
-    /// Statement by statement, each prepared.
+    /// Individual prepared statements.
     Statements,
 }
 
-impl By {
-    /// The statement that calls a procedure with a result.
+impl ExecutionMode {
+    /// Statement that calls a procedure with a result.
     fn call(self, name: &str, parameters: &str) -> String {
         match self {
             Self::Function => format!("SELECT {name}({parameters})"),
@@ -104,11 +106,12 @@ pub struct OltpOptions {
     /// Branches of 100,000 accounts, by default 10; with --script new-order warehouses, by default 2
     #[arg(long, value_name = "COUNT")]
     pub scale: Option<u32>,
-    /// Send each statement separately, prepared, as pgbench does; by default a transaction is one call of a stored procedure,
-    /// where the system has them
+    /// Send each statement separately, prepared, as in pgbench; by default a transaction is a single call of a stored
+    /// procedure, if the system has them
     #[arg(long)]
     pub statements: bool,
-    /// Only closed loads with these numbers of clients, such as 1,4,16; by default the number rises until throughput does not
+    /// Only closed loads with these numbers of clients, such as 1,4,16; by default the number rises until throughput
+    /// does not
     #[arg(long, value_name = "COUNTS", value_delimiter = ',')]
     pub clients: Option<Vec<u32>>,
     /// Only open loads with these rates of transactions per second, such as 100,200; arrivals are independent (Poisson)
@@ -168,20 +171,20 @@ impl SuiteOptions for OltpOptions {
 #[derive(Clone, Debug)]
 struct Tables {
     create: Vec<String>,
-    /// Phases of loading; the statements of a phase in any order.
+    /// Phases of loading; statements of a phase are independent.
     fill: Vec<Vec<String>>,
     index: Vec<String>,
     names: Vec<&'static str>,
     /// Initial rows of each table.
     expected: Vec<u64>,
-    /// The query of the consistency check, which returns one row.
+    /// Query of the consistency check, which returns a single row.
     check: String,
 }
 
 /// Short transactions.
 pub struct Oltp {
     options: OltpOptions,
-    by: By,
+    by: ExecutionMode,
     tables: Tables,
     before: Vec<Step>,
     sweep: Sweep,
@@ -202,17 +205,17 @@ impl Oltp {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: no database, a system that it does not know, a scale or loads that cannot be.
+    /// A one-line message with the remedy: no database, an unsupported system, an invalid scale or invalid loads.
     pub fn new(options: OltpOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, _)) = facts.database else {
-            return Err(format!("{}: there is no database here", facts.subject.name));
+            return Err(format!("{}: this is not a database", facts.subject.name));
         };
         let sweep = Sweep::new(plan::plan(&options)?);
         let by = match system {
-            _ if options.statements => By::Statements,
-            System::Postgres => By::Function,
-            System::Mysql => By::Procedure,
-            System::Sqlite | System::Oracle => By::Statements,
+            _ if options.statements => ExecutionMode::Statements,
+            System::Postgres => ExecutionMode::Function,
+            System::Mysql => ExecutionMode::Procedure,
+            System::Sqlite | System::Oracle => ExecutionMode::Statements,
         };
         let scale = u64::from(options.scale());
         let tables = match options.script {
@@ -257,27 +260,27 @@ impl Oltp {
         Step::sessions(name, step).measuring("whole transactions as a session sees them, commit included")
     }
 
-    /// The first row of the query of a step, by its name.
+    /// First row of the query of the step with this name.
     fn first_row<'a>(done: &'a [CompletedStep], name: &str) -> Option<&'a Row> {
         done.iter().find(|done| done.step.name == name)?.result.statements()?.rows.first()
     }
 
     /// Errors of the loaded data.
-    fn wrongly_loaded(&self, done: &[CompletedStep]) -> Vec<String> {
+    fn load_errors(&self, done: &[CompletedStep]) -> Vec<String> {
         let Some(row) = Self::first_row(done, LOADED) else { return Vec::new() };
         let was_there = done.iter().any(|done| done.step.loads && matches!(done.result, StepResult::Paused));
         let both = self.tables.names.iter().zip(&self.tables.expected).zip(row);
         both.filter_map(|((name, expected), found)| {
             let found = found.int().and_then(|found| u64::try_from(found).ok()).unwrap_or(0);
-            // Transactions of earlier runs have added rows to some tables.
+            // Earlier runs may have added rows to some tables.
             let is_wrong = if was_there { found < *expected } else { found != *expected };
             is_wrong.then(|| format!("{name} has {found} rows instead of {expected}"))
         })
         .collect()
     }
 
-    /// Inconsistencies at the end; none if the check was not run.
-    fn wrongs(&self, done: &[CompletedStep]) -> Option<Vec<String>> {
+    /// Inconsistencies at the end; `None` if the check was not executed.
+    fn inconsistencies(&self, done: &[CompletedStep]) -> Option<Vec<String>> {
         let row = Self::first_row(done, CHECKED)?;
         let rows_before = |table: &str| {
             let place = self.tables.names.iter().position(|name| *name == table)?;
@@ -287,9 +290,9 @@ impl Oltp {
         Some(match self.options.script {
             Script::NewOrder => {
                 let before = trade::Before { orders: before("orders"), payments: before("payments") };
-                trade::wrongs(u64::from(self.options.scale()), row, &before, &self.ledger)
+                trade::inconsistencies(u64::from(self.options.scale()), row, &before, &self.ledger)
             }
-            script => bank::wrongs(script, row, before("history"), &self.ledger),
+            script => bank::inconsistencies(script, row, before("history"), &self.ledger),
         })
     }
 
@@ -306,7 +309,7 @@ fn measured(done: &CompletedStep) -> Option<Measured<'_>> {
 }
 
 /// The steps before the first point.
-fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> {
+fn before(system: System, by: ExecutionMode, script: Script, tables: &Tables) -> Vec<Step> {
     let step = |name: &str, statements: Vec<String>, sessions| {
         let step = StatementsStep { sessions, ..StatementsStep::of(statements) };
         Step::statements(name, step).loading()
@@ -321,7 +324,7 @@ fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> 
     };
     let mut finish = tables.index.clone();
     finish.extend(tables.names.iter().map(analyze));
-    if by != By::Statements {
+    if by != ExecutionMode::Statements {
         finish.extend(procedures(system, script));
     }
     before.push(step("Indexes, statistics, procedures", finish, 1));
@@ -330,8 +333,8 @@ fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> 
     before
 }
 
-/// Statements that create the stored procedures of a script, so that a transaction is one round trip; none where the script
-/// needs none or the system has none.
+/// Statements that create the stored procedures of a script, which reduce a transaction to a round trip; empty without
+/// procedures.
 fn procedures(system: System, script: Script) -> Vec<String> {
     let file = match system {
         System::Postgres => include_str!("oltp/postgres.sql"),
@@ -347,7 +350,7 @@ fn procedures(system: System, script: Script) -> Vec<String> {
     names.iter().map(|name| named(file, name).to_owned()).collect()
 }
 
-/// A step whose query result the recipe reads.
+/// A step with a query for the recipe.
 fn query(name: &str, sql: String) -> Step {
     Step::statements(name, StatementsStep::new(1, move |_| vec![SqlRequest::Query(sql.clone())])).uncounted()
 }
@@ -367,7 +370,7 @@ impl Recipe for Oltp {
 
     fn settings(&self) -> Vec<(String, String)> {
         let options = &self.options;
-        let by = if self.by == By::Statements { "prepared statements" } else { "one call of a procedure" };
+        let by = if self.by == ExecutionMode::Statements { "prepared statements" } else { "one call of a procedure" };
         let script = match options.script {
             Script::NewOrder => "new-order, payment, order-status (10:10:1)",
             script => script.name(),
@@ -388,7 +391,7 @@ impl Recipe for Oltp {
     }
 
     fn data_size(&self) -> Bytes {
-        // As PostgreSQL lays them out: 100,000 accounts with their key, or a warehouse with its stock and customers.
+        // As stored by PostgreSQL: 100,000 accounts with their key, or a warehouse with its stock and customers.
         let each = if self.options.script == Script::NewOrder { Bytes::mib(90) } else { Bytes::mib(15) };
         Bytes::new(u64::from(self.options.scale()) * each.get())
     }
@@ -399,7 +402,7 @@ impl Recipe for Oltp {
             "script {}, scale {}, procedures {}",
             options.script.name(),
             options.scale(),
-            *by != By::Statements
+            *by != ExecutionMode::Statements
         ))
     }
 
@@ -411,7 +414,7 @@ impl Recipe for Oltp {
         if let Some(step) = self.before.get(done.len()) {
             return Some(step.clone());
         }
-        if self.swept || !self.wrongly_loaded(done).is_empty() {
+        if self.swept || !self.load_errors(done).is_empty() {
             return None;
         }
         let runs: Vec<Run> = Self::measured(done).into_iter().map(|measured| measured.run).collect();
@@ -429,10 +432,7 @@ impl Recipe for Oltp {
         let Some(best) = verdicts::most(&measured) else { return Vec::new() };
         let listing = |title: &str, text| Listing { title: title.into(), text };
         vec![
-            listing(
-                "As pgbench says it, of the most transactions a second",
-                print::summary(&self.options, self.by, best),
-            ),
+            listing("pgbench's summary of the highest throughput", print::summary(&self.options, self.by, best)),
             listing("All loads", print::loads(&measured)),
             listing("Response times by kind, of the most transactions a second", print::kinds(best)),
         ]
@@ -443,7 +443,8 @@ impl Recipe for Oltp {
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {
-        !self.wrongly_loaded(done).is_empty() || self.wrongs(done).is_some_and(|wrongs| !wrongs.is_empty())
+        !self.load_errors(done).is_empty()
+            || self.inconsistencies(done).is_some_and(|inconsistencies| !inconsistencies.is_empty())
     }
 }
 

@@ -9,19 +9,19 @@ use crate::result::IoResult;
 /// Totals of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phase {
-    /// Bytes moved in the direction that counts.
+    /// Bytes transferred in the counted direction.
     pub bytes: u64,
-    /// Operations in the direction that counts.
+    /// Operations in the counted direction.
     pub operations: u64,
-    /// From the first beginning to the last end, flushes included.
+    /// From the first start to the last end, flushes included.
     pub span: Span,
-    /// Processor time; none in virtual time.
+    /// Processor time; `None` in virtual time.
     pub cpu: Option<CpuTime>,
-    /// Times of all reads and writes; flushes are not among them.
+    /// Times of reads and writes, without flushes.
     pub times: Bins,
 }
 
-/// The operations that are counted as the work of a step.
+/// Operations counted as the work of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
     Reads,
@@ -39,7 +39,7 @@ impl Counts {
 }
 
 impl Phase {
-    /// Totals of a result. `counts` selects the direction, also of a read that is written back, which is counted once.
+    /// Totals of a result. `counts` selects the direction; a read that is written back counts once.
     pub fn of(seen: &IoResult, counts: Counts) -> Self {
         let total = seen.total();
         let counted = total.only(|counter| counts.has(counter.kind));
@@ -52,23 +52,23 @@ impl Phase {
         }
     }
 
-    /// Bytes per second; none if no time passed.
+    /// Bytes per second; `None` for a zero interval.
     pub fn bytes_per_second(&self) -> Option<f64> {
         per_second(self.bytes as f64, self.span)
     }
 
-    /// Operations per second; none if no time passed.
+    /// Operations per second; `None` for a zero interval.
     pub fn operations_per_second(&self) -> Option<f64> {
         per_second(self.operations as f64, self.span)
     }
 
-    /// Processor time of the step, user and system, in per cent of its length: above 100 with several workers.
+    /// Processor time of the step, user and system, in percent of its duration: above 100 with several workers.
     pub fn cpu_percent(&self) -> Option<f64> {
         let cpu = self.cpu?;
         per_second((cpu.user + cpu.system).as_secs_f64() * 100.0, self.span)
     }
 
-    /// The longest read or write.
+    /// Maximum time of a read or write.
     pub fn longest(&self) -> Option<Span> {
         (!self.times.is_empty()).then(|| Span::from_nanos(self.times.max_ns))
     }
@@ -79,19 +79,19 @@ pub(super) fn times(total: &Tally) -> Bins {
     total.response_where(|counter| counter.kind != Kind::Flush)
 }
 
-/// An amount per second; none if no time passed.
+/// Rate per second; `None` for a zero interval.
 pub(super) fn per_second(amount: f64, span: Span) -> Option<f64> {
     (!span.is_zero()).then(|| amount / span.as_secs_f64())
 }
 
-/// Checks that a ground can be written to and has `needed` bytes. The error is a line with the remedy.
+/// Checks that a ground is writable and has `needed` bytes. The error is a line with the remedy.
 pub(super) fn fits(facts: &Facts, needed: Bytes) -> Result<(), String> {
     let name = &facts.subject.name;
     if facts.read_only {
         return Err(format!("{name}: it would be written to: name it with --destroy too, if its data may be lost"));
     }
     if needed > facts.space {
-        return Err(format!("{name}: {needed} are needed, and {} are there: give a smaller size", facts.space));
+        return Err(format!("{name}: {needed} are needed, {} are available: give a smaller size", facts.space));
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
-//! SLOB: random reads and updates of single blocks by sessions inside a database, more of them until storage gives no more.
+//! SLOB: random reads and updates of single blocks by sessions inside a database, with rising concurrency up to
+//! saturation.
 //!
-//! Follows the behaviour of SLOB 2.5 and pgio: one row in each block, keys at random places, all schemas active at every
-//! point, threads per schema rising; the load is in block reads and writes by the database's counters. Scans of a second
-//! table (`SCAN_PCT`) and a preferred schema (`HOT_SCHEMA_FREQUENCY`) are left out.
+//! Follows SLOB 2.5 and pgio: a row per block, keys at random places, all schemas active at every point, rising threads
+//! per schema; the load is measured in block reads and writes by the database's counters. Scans of a second table
+//! (`SCAN_PCT`) and a preferred schema (`HOT_SCHEMA_FREQUENCY`) are not supported.
 
 mod dialect;
 mod layout;
@@ -39,9 +40,9 @@ use points::{Curve, Point, PointSpec};
 
 /// Maximum number of loading sessions.
 const MAX_LOADERS: u32 = 4;
-/// Loads between those that double, around the load line, at most.
+/// Maximum number of refining loads around the load line.
 const REFINEMENTS: usize = 3;
-/// Minimum and maximum measured time of a point.
+/// Minimum and maximum duration of a point.
 const MIN_POINT: Span = Span::from_secs(3);
 const MAX_POINT: Span = Span::from_secs(60);
 
@@ -53,10 +54,10 @@ pub struct Slob {
     /// Remaining loading steps.
     preparing: std::vec::IntoIter<Step>,
     preparations: usize,
-    /// Index of the share of updates whose curve is measured, and its sweep.
+    /// Index of the present curve in the shares of updates, and its sweep.
     curve: usize,
     sweep: Option<Sweep>,
-    /// Parameters of each step so far; none for a loading step.
+    /// Parameters of each executed step; `None` for a loading step.
     given: Vec<Option<PointSpec>>,
 }
 
@@ -80,7 +81,7 @@ impl Slob {
         })
     }
 
-    /// The measured points by number of threads.
+    /// Measured points in order of threads.
     fn points(&self, done: &[CompletedStep]) -> Vec<Point> {
         let both = self.given.iter().zip(done);
         let point = |(spec, done): (&Option<PointSpec>, &CompletedStep)| match &done.step.work {
@@ -92,8 +93,7 @@ impl Slob {
         points
     }
 
-    /// Units of work at the points of the curve that is being measured, by threads of each schema, and the time that they
-    /// took.
+    /// Points of the present curve as runs of units of work by threads per schema, and their total time.
     fn runs(&self, done: &[CompletedStep]) -> (Vec<Run>, Span) {
         let (mut runs, mut spent) = (Vec::new(), Span::ZERO);
         let pct = self.options.update_pcts[self.curve];
@@ -109,12 +109,12 @@ impl Slob {
         (runs, spent)
     }
 
-    /// The next load on the curve that is being measured, by threads of each schema.
+    /// Next load of the present curve, in threads per schema.
     fn load(&mut self, done: &[CompletedStep]) -> Option<Load> {
         let (runs, spent) = self.runs(done);
         let plan = self.plan();
         let sweep = self.sweep.get_or_insert_with(|| Sweep::new(plan));
-        // This suite has no open loads: sessions continue as soon as they have an answer.
+        // No open loads: sessions continue as soon as they have a reply.
         sweep.next(&runs, &[], spent)
     }
 
@@ -154,8 +154,8 @@ impl Slob {
         let (pct, threads) = (spec.update_pct, print::threads(spec.threads));
         let name = format!("UPDATE_PCT={pct}: {threads} for each of {} schemas", self.options.schemas);
         Step::sessions(name, step).measuring(
-            "Random reads of single blocks through an index, and updates of them, by sessions that ask again as soon as they are \
-             answered. A commit is timed by itself, beside the update that it belongs to.",
+            "Random reads of single blocks through an index, and updates of them, by sessions without think time. A \
+             commit is timed separately from its update.",
         )
     }
 
@@ -187,13 +187,13 @@ fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
     ]
 }
 
-/// Chunk after chunk, the schemas in turn. With half as many sessions as schemas, two of them hardly ever fill one schema at
-/// once, which would split its pages.
+/// Loads chunk by chunk, alternating schemas. With half as many sessions as schemas, two sessions rarely fill the same
+/// schema concurrently, which would split its pages.
 fn filling(layout: &Arc<Layout>) -> StatementsStep {
     let (system, layout) = (dialect(layout.system), layout.clone());
     let schemas = u64::from(layout.schemas);
     let (places, at_once) = (layout.scatter(1).places(), system.places_at_once());
-    // A database in a file has one writer.
+    // SQLite allows a single writer.
     let sessions = if layout.system == System::Sqlite { 1 } else { (layout.schemas / 2).clamp(1, MAX_LOADERS) };
     let at = move |index: u64| {
         let (schema, chunk) = (index % schemas + 1, index / schemas);
@@ -311,17 +311,17 @@ impl Recipe for Slob {
             return verdicts::uneven(&self.counted(done)).into_iter().collect();
         }
         let about = facts.database.as_ref().map_or_else(DatabaseAbout::default, |(_, about)| about.clone());
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         for pct in &self.options.update_pcts {
-            said.extend(verdicts::of_curve(&Curve::of(&points, *pct), *pct, self.options.objective));
+            sentences.extend(verdicts::of_curve(&Curve::of(&points, *pct), *pct, self.options.objective));
         }
-        said.extend(verdicts::honesty(&points, self.layout.block, &about));
-        said.extend(verdicts::uneven(&self.counted(done)));
-        said.extend(verdicts::setting(&self.options, &self.layout, &about));
-        said
+        sentences.extend(verdicts::page_cache_caution(&points, self.layout.block, &about));
+        sentences.extend(verdicts::uneven(&self.counted(done)));
+        sentences.extend(verdicts::setting(&self.options, &self.layout, &about));
+        sentences
     }
 
-    /// Of the first curve: units of work with different shares of updates are not comparable.
+    /// Result of the first curve: units of work with different shares of updates are not comparable.
     fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
         let points = self.points(done);
         let first = Curve::of(&points, self.options.update_pcts[0]);

@@ -1,7 +1,7 @@
-//! The method of SNIA's Solid State Storage Performance Test Specification: rounds of the same loads until they are steady.
+//! Method of SNIA's Solid State Storage Performance Test Specification: rounds of the same loads until steady state.
 //!
-//! Nothing is purged, so what comes of it is no result of that specification; what it says instead is how steady the rounds
-//! were.
+//! The device is not purged, so that results do not comply with the specification. The steadiness of the rounds is
+//! reported instead.
 
 mod print;
 mod results;
@@ -68,10 +68,10 @@ pub struct SniaOptions {
     /// Maximum duration of write saturation
     #[arg(long = "saturation", value_name = "TIME", default_value = "24h")]
     pub saturation_span: Span,
-    /// Write saturation ends when the whole was written so many times.
+    /// Write saturation ends after this number of writes of the whole size.
     #[arg(skip = 4_u32)]
     pub saturation_fills: u32,
-    /// Seed of random places.
+    /// Seed of random offsets.
     #[arg(skip = 1_u64)]
     pub seed: u64,
 }
@@ -88,7 +88,7 @@ impl SuiteOptions for SniaOptions {
     }
 }
 
-/// What is preconditioned with.
+/// Block size of preconditioning.
 const FILLING: u32 = 128 << 10;
 
 impl SniaOptions {
@@ -98,7 +98,7 @@ impl SniaOptions {
             return Err(format!("{name}: it would be overwritten several times: name it with --destroy too"));
         }
         if self.tests.is_empty() {
-            return Err("there is no test to make: write --tests iops".into());
+            return Err("no tests are selected: write --tests iops".into());
         }
         if self.point.is_zero() || self.saturation_span.is_zero() {
             return Err("a load needs time: write --point 1min".into());
@@ -110,15 +110,10 @@ impl SniaOptions {
             return Err("there are 1 to 64 threads with 1 to 1024 outstanding: write --threads 2 --depth 16".into());
         }
         if !self.mixes.iter().all(|reads| (0.0..=1.0).contains(reads)) || !self.mixes.contains(&0.0) {
-            return Err(
-                "mixes are shares of reads with 0 among them, which tells whether it is steady: write --mixes 100,65,0"
-                    .into(),
-            );
+            return Err("mixes must include 0, which determines the steady state: write --mixes 100,65,0".into());
         }
         if self.blocks.contains(&0) || !self.blocks.contains(&(4 << 10)) {
-            return Err(
-                "4 KiB have to be among the blocks, to tell whether it is steady: write --blocks 8KiB,4KiB".into()
-            );
+            return Err("blocks must include 4KiB, which determines the steady state: write --blocks 8KiB,4KiB".into());
         }
         if facts.grid > 4 << 10 {
             return Err(format!(
@@ -135,12 +130,12 @@ impl SniaOptions {
     }
 }
 
-/// Where a step stands.
+/// Position of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Before the first round of the test of this index.
+    /// Preconditioning before the first round of the test with this index.
     Prepares(usize),
-    /// In a round, from 1.
+    /// Load of a round, numbered from 1.
     Round { test: usize, round: u32, cell: usize },
 }
 
@@ -149,9 +144,9 @@ enum Place {
 pub struct Snia {
     options: SniaOptions,
     size: Bytes,
-    /// Loads of a round, of each test.
+    /// Loads of a round, by test.
     cells: Vec<Vec<Cell>>,
-    /// Where the steps that were given out stand.
+    /// Positions of the steps so far.
     given: Vec<Place>,
 }
 
@@ -177,7 +172,7 @@ impl Snia {
         results
     }
 
-    /// What comes after what was given out last.
+    /// Position of the next step.
     fn place(&self, done: &[CompletedStep]) -> Option<Place> {
         let Some(last) = self.given.last() else { return self.begin(0) };
         match *last {
@@ -232,7 +227,7 @@ impl Snia {
         };
         let (threads, depth, pattern) = match test {
             SniaTest::Latency => (1, 1, Pattern::Uniform),
-            // One stream: several would not be sequential.
+            // A single stream: several would not be sequential.
             SniaTest::Throughput => (1, self.options.threads * self.options.depth, Pattern::Sequential),
             _ => (self.options.threads, self.options.depth, Pattern::Uniform),
         };

@@ -1,7 +1,7 @@
-//! sql-bench: the eight tests that MySQL came with, on made-up data of the same cardinalities.
+//! sql-bench: the eight tests that were distributed with MySQL, on generated data of the same cardinalities.
 //!
-//! A single session executes all statements, each in a transaction of its own. A section that executes a share of its full
-//! count does so on tables of full size, so that a statement costs as much as in the full benchmark.
+//! A single session executes all statements in autocommit mode. A section that executes a share of its full count uses
+//! tables of full size, so that a statement costs the same as in the full benchmark.
 
 mod alter_table;
 mod atis;
@@ -28,29 +28,29 @@ use crate::options::{SuiteOptions, Surroundings, defaults};
 use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::step::{FileSpec, Step};
 
-/// One of the eight tests.
+/// A test of sql-bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Test {
     /// A timetable of 28 tables: joins and groups
     Atis,
-    /// Columns and indexes that come and go
+    /// Adding and dropping columns and indexes
     AlterTable,
     /// A table of 1000 columns
     BigTables,
     /// Connections, and the smallest queries
     Connect,
-    /// 10,000 tables made and dropped: the one that storage decides
+    /// Creating and dropping 10,000 tables: the only test limited by storage
     Create,
-    /// 300,000 rows, asked, changed, joined and deleted
+    /// 300,000 rows, queried, changed, joined and deleted
     Insert,
-    /// 10,000 rows, asked over and over
+    /// 10,000 rows, queried repeatedly
     Select,
     /// The Wisconsin benchmark
     Wisconsin,
 }
 
 impl Test {
-    /// All of them, in their order.
+    /// All tests, in order.
     pub const ALL: [Self; 8] = [
         Self::Atis,
         Self::AlterTable,
@@ -62,7 +62,7 @@ impl Test {
         Self::Wisconsin,
     ];
 
-    /// Its name, as sql-bench has it.
+    /// Name in sql-bench.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Atis => "ATIS",
@@ -103,8 +103,8 @@ pub struct SqlBenchOptions {
         hide_default_value = true
     )]
     pub tests: Vec<Test>,
-    /// Number of executions of each section, as a share of its full count. 1 is the whole benchmark, which takes hours if a
-    /// commit takes a millisecond; the tables always have their full size
+    /// Number of executions of each section, as a share of its full count. 1 is the whole benchmark, which takes hours
+    /// if a commit takes a millisecond; the tables always have their full size
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub scale: f64,
     /// Size of the tables, as a share of the full size. Only for trying it out: results are not comparable
@@ -127,9 +127,9 @@ impl SuiteOptions for SqlBenchOptions {
     }
 }
 
-/// A section in its place.
+/// A section with its test.
 struct Placed {
-    /// None for the commits that are looked at before the tests.
+    /// `None` for the examined commits before the tests.
     test: Option<Test>,
     section: Section,
 }
@@ -139,11 +139,11 @@ pub struct SqlBench {
     options: SqlBenchOptions,
     system: System,
     sections: Vec<Placed>,
-    /// For each step that was given out, its section; what has nothing to ask has no step.
+    /// Section of each executed step; sections without statements have no step.
     given: Vec<usize>,
 }
 
-/// Rows of the commits that are looked at before the tests, and the longest time for them.
+/// Number of commits examined before the tests, and their maximum time.
 const COMMITS: u64 = 200;
 const COMMITS_MAX_SPAN: Span = Span::from_secs(10);
 const COMMITS_NAME: &str = "one row in a transaction";
@@ -152,7 +152,7 @@ impl SqlBench {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// One line that says what does not fit, and what to write instead.
+    /// Unsuitable option and remedy, in one line.
     pub fn new(options: SqlBenchOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, _)) = &facts.database else {
             return Err(format!("{}: sql-bench needs a database: name one, or --make one", facts.subject.name));
@@ -176,7 +176,7 @@ impl SqlBench {
         Ok(Self { system: *system, options, sections, given: Vec::new() })
     }
 
-    /// What the sections of a test did so far.
+    /// Executions of the sections of a test so far.
     fn ledger(&self, test: Option<Test>, done: &[CompletedStep]) -> Ledger {
         let of_test = self.given.iter().zip(done).filter(|(place, _)| self.sections[**place].test == test);
         let counted = of_test.map(|(place, done)| {
@@ -185,7 +185,7 @@ impl SqlBench {
         Ledger(counted.collect())
     }
 
-    /// The figures of the sections that count, in their order; those that were not reached are not among them.
+    /// Figures of the sections in order, without sections that were not reached.
     fn figures<'a>(&'a self, done: &'a [CompletedStep]) -> Vec<Figure<'a>> {
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         let mut figures = Vec::new();
@@ -199,20 +199,20 @@ impl SqlBench {
         figures
     }
 
-    /// Every section of this test was made.
+    /// Whether all sections of this test were executed.
     fn is_whole(&self, test: Test, done: &[CompletedStep]) -> bool {
         let last = self.sections.iter().rposition(|placed| placed.test == Some(test));
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         last.zip(reached).is_some_and(|(last, reached)| last <= reached)
     }
 
-    /// The commits that were looked at before the tests.
+    /// The commits examined before the tests.
     fn commits(done: &[CompletedStep]) -> Option<&crate::sql::StatementsResult> {
         done.iter().find(|done| done.step.name == COMMITS_NAME).and_then(|done| done.result.statements())
     }
 }
 
-/// Rows of their own transactions: what a commit is here.
+/// Single-row transactions, to measure a commit.
 fn commits(plan: &Plan) -> Vec<Section> {
     let dialect = plan.dialect;
     let create =
@@ -242,7 +242,7 @@ impl Recipe for SqlBench {
         settings([
             ("system", self.system.to_string()),
             ("tests", tests.join(", ")),
-            ("scale", format!("each section is asked {} times its full count", options.scale)),
+            ("scale", format!("each section executes {} times its full count", options.scale)),
             ("size", format!("tables have {} times their full size", options.size)),
             ("time limit", format!("{} for each section", options.time_limit)),
         ])
@@ -282,7 +282,7 @@ impl Recipe for SqlBench {
         let whole: Vec<Test> = Test::ALL.into_iter().filter(|test| self.is_whole(*test, done)).collect();
         vec![
             Listing {
-                title: "sql-bench beside an article".into(),
+                title: "sql-bench compared with an article".into(),
                 text: figures::beside(&figures, &whole, has_full_size),
             },
             Listing { title: "sql-bench tests".into(), text: figures::tests(&figures, has_full_size) },
@@ -292,11 +292,11 @@ impl Recipe for SqlBench {
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let figures = self.figures(done);
-        let mut said = figures::wrong(&figures);
-        said.extend(figures::verdicts(Self::commits(done), &figures, facts));
-        said.extend(figures::notes(&figures, &self.options));
-        said.extend(figures::NOTES.map(str::to_owned));
-        said
+        let mut sentences = figures::wrong(&figures);
+        sentences.extend(figures::verdicts(Self::commits(done), &figures, facts));
+        sentences.extend(figures::notes(&figures, &self.options));
+        sentences.extend(figures::NOTES.map(str::to_owned));
+        sentences
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {

@@ -1,6 +1,6 @@
-//! tiotest and tiobench: threads that write and read files of their own, in order and at random.
+//! tiotest and tiobench: threads that write and read private files, sequentially and at random.
 //!
-//! tiotest 0.4.2 makes a single pass with a number of threads; tiobench makes several, with a total that the threads share.
+//! tiotest 0.4.2 runs a single pass; tiobench runs several, with totals divided among the threads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,41 +18,41 @@ use crate::recipe::{CompletedStep, Plan, Recipe, settings};
 use crate::result::IoResult;
 use crate::step::{Access, Before, FileSpec, Order, Part, Step, Work as StepWork, Worker};
 
-/// The program that is followed, with its sizes.
+/// The followed program, with its sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Program {
-    /// tiotest: one pass.
+    /// tiotest: a single pass.
     Tiotest {
         threads: u32,
-        /// Bytes of each thread's file.
+        /// File size per thread in bytes.
         size: Bytes,
-        /// Random operations of each thread.
+        /// Random operations per thread.
         random: u64,
     },
-    /// tiobench: passes with several numbers of threads, which share a total.
+    /// tiobench: passes with several numbers of threads, which divide a total.
     Tiobench {
         /// Name of the machine in the tables (`--identifier`).
         identifier: String,
         threads: Vec<u32>,
-        /// Bytes of all threads' files together.
+        /// Total size of the files in bytes.
         size: Bytes,
-        /// Random operations of all threads together.
+        /// Total number of random operations.
         random: u64,
-        /// Passes with each number of threads.
+        /// Passes per number of threads.
         rounds: u32,
     },
 }
 
-/// A test of a pass, in the order of their numbers in `-k`: 0 to 3.
+/// A test of a pass, in the order of `-k`: 0 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Test {
-    /// Writing from the beginning to the end
+    /// Sequential writes
     Write,
-    /// Writing at random places
+    /// Random writes
     RandomWrite,
-    /// Reading from the beginning to the end
+    /// Sequential reads
     Read,
-    /// Reading at random places
+    /// Random reads
     RandomRead,
 }
 
@@ -67,29 +67,29 @@ impl Test {
     }
 }
 
-/// How a thread reaches its file.
+/// Access path to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Through {
-    /// The page cache, by calls.
+enum AccessPath {
+    /// Page cache, by system calls.
     Cache,
-    /// A mapping of the file into memory.
+    /// Memory mapping of the file.
     Mapping,
     /// `O_DIRECT`.
-    Nothing,
+    Direct,
 }
 
-/// Where the threads of a device begin.
+/// Gaps between the threads on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// Bytes between the end of a thread's part and the next one's begin, whole MiB (`-o`).
+    /// Bytes between the end of a thread's part and the start of the next, in whole MiB (`-o`).
     pub between: Bytes,
-    /// The first thread's part begins behind such a gap too (`-O`).
+    /// Whether there is also a gap before the first thread's part (`-O`).
     pub before_first: bool,
 }
 
 /// Options of tiotest and tiobench.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
-#[allow(clippy::struct_excessive_bools)] // switches of the tool, each of its own
+#[allow(clippy::struct_excessive_bools)] // independent flags of the tool
 pub struct TiobenchOptions {
     /// Threads, each with its own file (tiotest -t); several numbers for a pass each (tiobench --threads)
     #[arg(long, value_name = "THREADS", value_delimiter = ',')]
@@ -133,19 +133,19 @@ pub struct TiobenchOptions {
     /// Verify the data that are read (-c)
     #[arg(long)]
     pub check: bool,
-    /// No table of latencies (-L)
+    /// Omit the table of latencies (-L)
     #[arg(long)]
     pub no_latency: bool,
     /// Comma-separated output (-T)
     #[arg(long, conflicts_with = "no_latency")]
     pub terse: bool,
-    /// On devices: room between the threads (`-R` with `-o` and `-O`).
+    /// Gaps between the threads on devices (`-R` with `-o` and `-O`).
     #[arg(skip)]
     pub gap: Gap,
     /// Memory of the host; zero if unknown.
     #[arg(skip)]
     pub memory: Bytes,
-    /// Seed of places and data.
+    /// Seed of offsets and data.
     #[arg(skip = 1_u64)]
     pub seed: u64,
 }
@@ -164,15 +164,15 @@ impl SuiteOptions for TiobenchOptions {
 }
 
 impl TiobenchOptions {
-    fn through(&self) -> Through {
+    fn access_path(&self) -> AccessPath {
         match (self.mmap, self.direct) {
-            (true, _) => Through::Mapping,
-            (_, true) => Through::Nothing,
-            _ => Through::Cache,
+            (true, _) => AccessPath::Mapping,
+            (_, true) => AccessPath::Direct,
+            _ => AccessPath::Cache,
         }
     }
 
-    /// The program with its own defaults; those of tiobench have files of twice the memory.
+    /// The program with its defaults; by default tiobench uses files of twice the memory.
     fn program(&self, facts: &Facts) -> Result<Program, String> {
         if self.tiobench {
             return Ok(Program::Tiobench {
@@ -193,15 +193,15 @@ impl TiobenchOptions {
     }
 }
 
-/// One run of tiotest.
+/// A run of tiotest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pass {
     threads: u32,
-    /// Bytes of each thread's file.
+    /// File size per thread in bytes.
     size: Bytes,
-    /// Random operations of each thread.
+    /// Random operations per thread.
     random: u64,
-    /// Which of the passes with the same number of threads, from 1.
+    /// Number of the pass with this number of threads, from 1.
     round: u32,
 }
 
@@ -212,9 +212,9 @@ pub struct Tiobench {
     program: Program,
     passes: Vec<Pass>,
     files: Vec<FileSpec>,
-    /// Steps by the index of their pass and their test.
+    /// Steps by index of their pass and test.
     plan: Plan<(usize, Test)>,
-    /// Checksums of the data of each file of each pass; empty without checks.
+    /// Checksums of the data of each file, by pass; empty without verification.
     checked: Vec<Arc<Checked>>,
 }
 
@@ -240,7 +240,7 @@ impl Tiobench {
         if suite.options.check { suite.checking() } else { Ok(suite) }
     }
 
-    /// The results of the tests of a pass.
+    /// Results of the tests of a pass.
     fn seen<'a>(
         &'a self,
         done: &'a [CompletedStep],
@@ -289,7 +289,7 @@ fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(
             return Err(format!("blocks of {block} bytes: give at least 1, and at most the {} of a file", pass.size));
         }
     }
-    if options.through() == Through::Nothing && !block.is_multiple_of(facts.grid.max(1)) {
+    if options.access_path() == AccessPath::Direct && !block.is_multiple_of(facts.grid.max(1)) {
         return Err(format!("direct I/O needs blocks in multiples of {} bytes here: give larger blocks", facts.grid));
     }
     let has_files = facts.nature == Nature::Directory;
@@ -321,10 +321,10 @@ impl Recipe for Tiobench {
         let options = &self.options;
         let pass = |pass: &Pass| format!("{} x {} with {} random", pass.threads, pass.size, pass.random);
         let passes: Vec<String> = self.passes.iter().filter(|pass| pass.round == 1).map(pass).collect();
-        let through = match options.through() {
-            Through::Cache => "the page cache",
-            Through::Mapping => "a mapping",
-            Through::Nothing => "nothing",
+        let access_path = match options.access_path() {
+            AccessPath::Cache => "the page cache",
+            AccessPath::Mapping => "a mapping",
+            AccessPath::Direct => "nothing",
         };
         let skipped: Vec<&str> = options.skipped.iter().map(|test| test.name()).collect();
         settings([
@@ -333,7 +333,7 @@ impl Recipe for Tiobench {
             ("block", Bytes::new(options.block.into()).to_string()),
             ("directories", options.directories.len().max(1).to_string()),
             ("skipped", if skipped.is_empty() { "nothing".into() } else { skipped.join(", ") }),
-            ("through", through.into()),
+            ("through", access_path.into()),
             ("opened", if options.synchronous { "with O_SYNC" } else { "plainly" }.into()),
             ("written", if options.in_turn { "one after the other" } else { "at the same time" }.into()),
             ("page cache", if options.uncached { "emptied before tests" } else { "as it is" }.into()),
@@ -378,7 +378,7 @@ impl Recipe for Tiobench {
     }
 }
 
-/// A file for each thread; on a device a single file, of which each thread has a part.
+/// A file per thread; on a device a single file, divided among the threads.
 fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<FileSpec> {
     if !has_files {
         let end = |pass: &Pass| part(options.gap, pass, pass.threads - 1);
@@ -389,14 +389,14 @@ fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<
     let file = |index: u32| {
         let sizes = passes.iter().filter(|pass| pass.threads > index).map(|pass| pass.size);
         // A mapped file must have its full length.
-        let reserved = options.through() == Through::Mapping;
+        let reserved = options.access_path() == AccessPath::Mapping;
         let directory = options.directories.get(index as usize % options.directories.len().max(1));
         FileSpec { path: directory.cloned(), size: sizes.max().unwrap_or_default(), reserved, writes: true }
     };
     (0..threads).map(file).collect()
 }
 
-/// A thread's part of a common space.
+/// A thread's part of a shared space.
 fn part(gap: Gap, pass: &Pass, thread: u32) -> Part {
     let (between, thread) = (gap.between.get(), u64::from(thread));
     let first = if gap.before_first { between } else { 0 };
@@ -431,8 +431,8 @@ fn worker(options: &TiobenchOptions, pass: &Pass, test: Test, thread: u32) -> Wo
         Test::RandomWrite | Test::RandomRead => (Pattern::Uniform, pass.random),
     };
     let access = Access {
-        engine: if options.through() == Through::Mapping { Engine::Mapped } else { Engine::Inline },
-        direct: options.through() == Through::Nothing,
+        engine: if options.access_path() == AccessPath::Mapping { Engine::Mapped } else { Engine::Inline },
+        direct: options.access_path() == AccessPath::Direct,
         opened: if options.synchronous { SyncMode::Sync } else { SyncMode::None },
         ..Access::buffered()
     };
@@ -449,14 +449,14 @@ const fn measures(test: Test) -> &'static str {
     match test {
         Test::Write => "writing new files, all threads at once, until the last of them is durable",
         Test::RandomWrite => "writing blocks at random places of files that exist, until all is durable",
-        Test::Read => "reading in order what was just written, out of memory as far as it holds it",
+        Test::Read => "sequential reads of data just written, from memory as far as cached",
         Test::RandomRead => "reading blocks at random places, each thread waiting for its own",
     }
 }
 
 impl Tiobench {
-    /// The same with data that are checked when they are read, which takes processor time. Mismatches are in the verdicts, and
-    /// the suite fails.
+    /// Adds verification of all data read, at the cost of processor time. Mismatches appear in the verdicts, and fail
+    /// the suite.
     ///
     /// # Errors
     /// A line with the blocks that can be checked.
@@ -484,7 +484,7 @@ impl Tiobench {
         Ok(self)
     }
 
-    /// The result of the checks, if data are checked.
+    /// Result of the verification, if enabled.
     fn of_checks(&self) -> Option<String> {
         if self.checked.is_empty() {
             return None;
@@ -497,19 +497,17 @@ impl Tiobench {
             Some(first) => {
                 format!("{compared} blocks were read and compared, and {wrong} were wrong. The first: {first}.")
             }
-            None if compared == 0 => {
-                "Nothing was compared: nothing that was read keeps bytes, or nothing was read.".into()
-            }
+            None if compared == 0 => "Nothing was compared: the target keeps no data, or nothing was read.".into(),
             None => format!("{compared} blocks were read and compared, and all were as they had been written."),
         })
     }
 }
 
 const MIB: f64 = 1_048_576.0;
-/// Operations above these are counted.
+/// Thresholds of slow operations.
 const SLOW: [Span; 2] = [Span::from_secs(2), Span::from_secs(10)];
 
-/// The printed results of the tests of a pass.
+/// Results of the tests of a pass.
 type Rows = [(Test, Phase)];
 
 fn mib(phase: &Phase) -> f64 {
@@ -532,14 +530,14 @@ fn longest_ms(times: &Bins) -> f64 {
     times.max_ns as f64 / 1e6
 }
 
-/// Per cent of the operations that took longer.
+/// Percentage of operations above a limit.
 fn above(times: &Bins, limit: Span) -> f64 {
-    // A share of one is exact: what is left after it would not be zero.
+    // A fraction of exactly 1: the difference might not be exactly zero.
     let within = times.share_within(limit);
     if within >= 1.0 { 0.0 } else { (1.0 - within) * 100.0 }
 }
 
-/// The first box.
+/// Table of rates.
 fn rates(threads: u32, rows: &Rows) -> String {
     let mut text = format!("Tiotest results for {threads} concurrent io threads:\n");
     text += ",----------------------------------------------------------------------.\n";
@@ -561,7 +559,7 @@ fn rates(threads: u32, rows: &Rows) -> String {
     text + "`----------------------------------------------------------------------'\n"
 }
 
-/// The second box.
+/// Table of latencies.
 fn latencies(rows: &Rows) -> String {
     let mut text = "Tiotest latency results:\n".to_owned();
     text += ",-------------------------------------------------------------------------.\n";
@@ -598,7 +596,8 @@ fn total(rows: &Rows) -> Bins {
     total
 }
 
-/// Lines of commas: MiB, seconds, user and system seconds, mean and longest in milliseconds, shares above 2 and 10 s.
+/// Comma-separated lines: MiB, seconds, user and system seconds, mean and maximum in milliseconds, percentages above 2
+/// and 10 s.
 fn terse(rows: &Rows) -> String {
     let mut text = String::new();
     for (test, phase) in rows {
@@ -622,7 +621,7 @@ fn terse_times(times: &Bins) -> String {
     format!("{:.5},{:.5},{some:.5},{many:.5}", mean_ms(times), longest_ms(times))
 }
 
-/// Rounds with one number of threads, added up.
+/// Sums over the passes with the same number of threads.
 struct Row {
     threads: u32,
     rounds: Vec<Phase>,
@@ -639,9 +638,9 @@ impl Row {
         let used = |phase: &Phase| phase.cpu.map_or(f64::NAN, |cpu| (cpu.user + cpu.system).as_secs_f64());
         let cpu = Some(100.0 * self.sum(used) / seconds).filter(|cpu| !cpu.is_nan());
         let cpu_text: String = cpu.map_or("-".into(), five_letters);
-        // The program adds a little below the line, so that nothing is divided by zero.
+        // The original adds a small value to the divisor to avoid a division by zero.
         let efficiency = cpu.map_or("-".into(), |cpu| format!("{:.0}", rate / (cpu / 100.0 + 1e-5)));
-        // It adds up the latencies of rounds too, and so prints their sum. Here stands what one name means.
+        // The original prints the sum of the latencies of several passes. This is the mean, as the title states.
         let rounds = self.rounds.len().max(1) as f64;
         let mean = self.sum(|phase| mean_ms(&phase.times)) / rounds;
         let longest = self.rounds.iter().map(|phase| longest_ms(&phase.times)).fold(0.0, f64::max);
@@ -657,13 +656,13 @@ impl Row {
     }
 }
 
-/// The first five letters of a number that was rounded to 15 digits: what fits into its column.
+/// First five characters of a number with 15 digits: the width of its column.
 fn five_letters(value: f64) -> String {
     let whole = format!("{value:.12}");
     whole.trim_end_matches('0').trim_end_matches('.').chars().take(5).collect()
 }
 
-/// In the middle of six characters, the odd one to the right.
+/// Centred in six characters, biased to the left.
 fn centred(text: &str) -> String {
     format!("{text:^6}")
 }
@@ -686,7 +685,7 @@ Lat%      = percent of requests that took longer than X seconds
 CPU Eff   = Rate divided by CPU% - throughput per cpu load
 ";
 
-/// The four tables, a row for each number of threads.
+/// The four tables, with a row per number of threads.
 fn tables(identifier: &str, threads: &[u32], size: Bytes, block: u32, passes: &[(u32, Vec<(Test, Phase)>)]) -> String {
     let titles = [
         (Test::Read, "Sequential Reads"),
@@ -733,7 +732,7 @@ fn conclusions(tiobench: &Tiobench, done: &[CompletedStep], facts: &Facts) -> Ve
             });
         }
     }
-    if facts.has_cache() && tiobench.options.through() != Through::Nothing {
+    if facts.has_cache() && tiobench.options.access_path() != AccessPath::Direct {
         verdicts.extend(of_memory(tiobench));
     }
     verdicts.extend(tiobench.of_checks());
@@ -744,13 +743,13 @@ fn share(pass: &Pass) -> String {
     format!("{} for each of {}", pass.random, pass.threads)
 }
 
-/// Threads that wait each for its own operation make as many per second as threads divided by the mean.
+/// Rate of threads with a single operation each: number of threads divided by the mean latency.
 fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &Phase, name: &str) -> String {
     let (threads, block) = (pass.threads, Bytes::new(tiobench.options.block.into()));
     let mean_ms = phase.times.mean().unwrap_or(Span::ZERO).as_millis_f64();
     let rate = phase.operations_per_second().unwrap_or(0.0);
     let blocks = (pass.size.get() / block.get().max(1)).max(1) as f64;
-    // So large a part of the blocks is not drawn in so many draws, each block being as likely as another.
+    // Expected fraction of blocks visited by random draws with replacement.
     let touched = (1.0 - (-(pass.random as f64) / blocks).exp()) * 100.0;
     let by_mean = if mean_ms > 0.0 { f64::from(threads) / mean_ms * 1e3 } else { 0.0 };
     format!(
@@ -759,7 +758,7 @@ fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &Phase, name: &str) -> Stri
     )
 }
 
-/// The share of the time that is in the rate, but in no latency.
+/// Fraction of the time that is included in the rate, but in no latency.
 fn of_flush(seen: &IoResult, name: &str) -> Option<String> {
     let total = seen.total();
     let flushes = total.response_where(|counter| counter.kind == Kind::Flush);
@@ -783,8 +782,8 @@ fn of_memory(tiobench: &Tiobench) -> Option<String> {
     }
     (size <= memory).then(|| {
         format!(
-            "The files of {size} together fit into {memory} of memory: what was just written was read from the page cache, \
-             unless it was emptied before."
+            "The files of {size} together fit into {memory} of memory: data just written were read from the page \
+             cache, unless it was dropped before."
         )
     })
 }

@@ -1,7 +1,7 @@
-//! Data verification: writes self-describing blocks, overwrites a part of them, and checks all of them against the last
-//! version written.
+//! Data verification: writes self-describing blocks, overwrites a part of them, and compares all of them with the last
+//! written version.
 //!
-//! [`Checked`] makes and compares the data. A later process can repeat the check, for example after a power cut.
+//! [`Checked`] generates and compares the data. A later process can repeat the check, for example after a power cut.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::options::{SuiteOptions, Surroundings, defaults, percent, switch};
 use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::step::{Access, Before, FileSpec, Step, Worker};
 
-/// Operations that fill and read back are as large as this, in bytes, where blocks are smaller.
+/// Minimum size of operations that fill and read back, in bytes.
 const STRETCH: u64 = 1 << 20;
 
-/// Share of reads among the writes over what is there.
+/// Fraction of reads among the overwrites.
 const READS: f64 = 0.3;
 
-/// The `errno` of a read that brought what it should not have.
+/// The `errno` of a read with wrong data.
 const WRONG: i32 = 84;
 
 /// The part of a verification that is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMode {
-    /// Writes all data, writes over a part of them, and reads them back.
+    /// Writes all data, overwrites a part, and reads all back.
     WriteAndCheck,
     /// Reads data of an earlier run: after a power cut, a migration or a restored backup.
     CheckOnly,
@@ -94,24 +94,23 @@ impl SuiteOptions for VerifyOptions {
     }
 }
 
-/// Data that are checked.
+/// Verification of data.
 #[derive(Debug)]
 pub struct Verify {
     options: VerifyOptions,
-    /// Whole operations.
+    /// Size in whole operations.
     size: Bytes,
     checked: Arc<Checked>,
-    /// Earlier writes are remembered: an old version is a mismatch.
+    /// Whether earlier writes are known, so that an old version is a mismatch.
     remembers: bool,
 }
 
 impl Verify {
-    /// The recipe on a ground with these facts. Where it only checks, every version of a block is right: nothing is known of
-    /// what was written last.
+    /// The recipe on a ground with these facts. A check without earlier state accepts every version of a block.
     ///
     /// # Errors
-    /// A one-line message with the remedy: sizes that cannot be checked, too little space, a place that may not be written
-    /// to or keeps no bytes.
+    /// A one-line message with the remedy: sizes that cannot be verified, insufficient space, or a target that may not
+    /// be written or keeps no data.
     pub fn new(options: VerifyOptions, facts: &Facts) -> Result<Self, String> {
         let size = options.fitting(facts)?;
         let checking = Checking {
@@ -126,22 +125,22 @@ impl Verify {
         Ok(Self { options, size, checked: Arc::new(checked), remembers })
     }
 
-    /// The same with the memory of an earlier run, so that an old version is a mismatch where it only checks. Seed, block
-    /// and size are those of that run, or its data are told to be foreign.
+    /// Restores the state of an earlier run, so that a check detects old versions. Seed, block and size must be those
+    /// of that run, or its data count as foreign.
     ///
     /// # Errors
-    /// As those of [`Verify::new`].
+    /// As for [`Verify::new`].
     pub fn remembering(options: VerifyOptions, memory: Checked, facts: &Facts) -> Result<Self, String> {
         let size = options.fitting(facts)?;
         Ok(Self { options, size, checked: Arc::new(memory), remembers: true })
     }
 
-    /// What was written and compared so far: to be saved for a later check.
+    /// State of written and compared data, to be saved for a later check.
     pub fn checked(&self) -> &Checked {
         &self.checked
     }
 
-    /// What was wrong so far.
+    /// Mismatches so far.
     pub fn mismatches(&self) -> Mismatches {
         self.checked.mismatches()
     }
@@ -154,14 +153,14 @@ impl Verify {
         self.size.get() / self.options.block.get()
     }
 
-    /// A worker on all of it.
+    /// A worker on all data.
     fn worker(&self, job: JobSpec) -> Vec<Worker> {
         let access = Access { contents: Contents::Made(Arc::clone(&self.checked) as _), ..Access::direct() };
         let job = JobSpec { depth: self.options.depth, seed: self.options.seed, ..job };
         vec![Worker::new(job, 0, self.size, access)]
     }
 
-    /// All of it from the beginning to the end.
+    /// A sequential pass over all data.
     fn sweep(&self, work: Work) -> Vec<Worker> {
         let lane = LaneSpec::new(stretch(self.options.block) as u32, Pattern::Sequential);
         let job = JobSpec::new(work, lane, Region::first(self.size), Until::bytes(self.size.get()));
@@ -176,24 +175,24 @@ impl Verify {
     fn read_back(&self) -> Step {
         Step::io("Read all back", self.sweep(Work::Reads))
             .together(|step| step.before = Before::Uncached)
-            .measuring("Sequential reads, each block compared with what was written last")
+            .measuring("Sequential reads, each block compared with its last written version")
     }
 
-    /// Writes to any blocks, with reads between them that are compared while others are under way.
+    /// Random overwrites with concurrent reads that are compared.
     fn over(&self, pass: u32) -> Step {
         let writes = self.options.overwrite * self.blocks() as f64;
         let lane = LaneSpec::new(self.options.block.get() as u32, Pattern::Uniform);
         let until = Until::operations(((writes / (1.0 - READS)).ceil() as u64).max(1));
         let job = JobSpec::new(Work::Mixed { reads: READS }, lane, Region::first(self.size), until);
         let mut workers = self.worker(JobSpec { flush_at_end: true, ..job });
-        // Each pass visits other blocks.
+        // Each pass visits different blocks.
         workers[0].job.seed = self.options.seed.wrapping_add(u64::from(pass) << 32);
         Step::io("Write over at random", workers)
-            .measuring("Random reads and writes at once, each read compared with what it may bring")
+            .measuring("Concurrent random reads and writes, each read compared with the valid versions")
     }
 }
 
-/// Bytes of an operation that fills or reads back: whole blocks.
+/// Size of an operation that fills or reads back: whole blocks.
 fn stretch(block: Bytes) -> u64 {
     block.get() * (STRETCH / block.get()).max(1)
 }
@@ -227,7 +226,7 @@ impl VerifyOptions {
             return Err("in a directory, name the file that an earlier run wrote".into());
         }
         if *mode == VerifyMode::WriteAndCheck && whole > facts.space {
-            return Err(format!("{whole} would be written, and {} are there: give --size less", facts.space));
+            return Err(format!("{whole} are needed, {} are available: give a smaller --size", facts.space));
         }
         Ok(whole)
     }
@@ -239,7 +238,7 @@ impl Recipe for Verify {
     }
 
     fn follows(&self) -> String {
-        "blocks that say what they are, read back".into()
+        "self-describing blocks, read back".into()
     }
 
     fn settings(&self) -> Vec<(String, String)> {
@@ -270,7 +269,7 @@ impl Recipe for Verify {
         }
     }
 
-    /// Writes all and reads it back; then writes over a part and reads all back, once for each pass.
+    /// Writes and reads back all data; then each pass overwrites a part and reads all data back.
     fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         if done.len() >= self.expected() {
             return None;
@@ -301,33 +300,33 @@ impl Recipe for Verify {
     fn verdicts(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<String> {
         let (wrong, unreadable) = (self.mismatches().total, unreadable(done));
         let compared = self.checked.compared();
-        let mut said = vec![match (wrong, unreadable) {
+        let mut sentences = vec![match (wrong, unreadable) {
             (0, 0) if done.len() == self.expected() => {
                 format!("each of {compared} blocks that were read was as it had been written")
             }
             (0, 0) => format!("not all was read: {compared} blocks were compared, and each was as it had been written"),
-            (_, 0) => format!("of {compared} blocks that were read, {wrong} had not what was written to them"),
+            (_, 0) => format!("of {compared} blocks that were read, {wrong} had wrong data"),
             _ => format!("{wrong} blocks were not as they had been written, and {unreadable} operations failed"),
         }];
         match self.options.mode {
-            VerifyMode::WriteAndCheck => said.push(
-                "all of it was read while the storage had power: what its caches would have lost shows only in a check \
+            VerifyMode::WriteAndCheck => sentences.push(
+                "all of it was read while the storage had power: a loss from its caches is detected only by a check \
                  after a power cut"
                     .into(),
             ),
-            VerifyMode::CheckOnly if !self.remembers => said.push(
-                "each version of a block counts as right, because nothing is remembered of what was written last: a lost \
-                 write over another one is not seen"
+            VerifyMode::CheckOnly if !self.remembers => sentences.push(
+                "every version of a block is accepted, because the last written versions are unknown: lost overwrites \
+                 are not detected"
                     .into(),
             ),
             VerifyMode::CheckOnly => {}
         }
-        said
+        sentences
     }
 
     fn state(&self) -> Option<Vec<u8>> {
         let mut memory = Vec::new();
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         self.checked.save(&mut memory).ok().map(|()| memory)
     }
 
@@ -336,13 +335,13 @@ impl Recipe for Verify {
     }
 }
 
-/// Operations of some kinds.
+/// Number of operations of matching kinds.
 fn operations(done: &[CompletedStep], wanted: impl Fn(Kind) -> bool) -> u64 {
     let total = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
     total.map(|total| total.only(|counter| wanted(counter.kind)).operations()).sum()
 }
 
-/// Operations that failed, but for those that brought the wrong data.
+/// Failed operations except mismatches.
 fn unreadable(done: &[CompletedStep]) -> u64 {
     let total = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
     let failed = |tally: plimsoll_record::Tally| -> u64 {
@@ -352,19 +351,19 @@ fn unreadable(done: &[CompletedStep]) -> u64 {
     total.map(failed).sum()
 }
 
-/// What a report says.
+/// Figures of the report.
 #[derive(Debug)]
 struct Seen {
     blocks: u64,
     block: Bytes,
     seed: u64,
-    /// Writes that succeeded.
+    /// Successful writes.
     written: u64,
-    /// Blocks that were read and compared.
+    /// Blocks read and compared.
     compared: u64,
-    /// Blocks that were read and could not be compared.
+    /// Blocks read without comparison.
     passed_over: u64,
-    /// Operations that failed.
+    /// Failed operations.
     unreadable: u64,
     mismatches: Mismatches,
 }

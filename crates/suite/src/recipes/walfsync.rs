@@ -1,4 +1,4 @@
-//! How fast a write-ahead log becomes durable by each method, as `pg_test_fsync` measures it, also for other logs.
+//! Rate of durable writes to a write-ahead log by method, as in `pg_test_fsync`, also for other logs.
 
 use clap::ValueEnum;
 use plimsoll_device::{Engine, Flush, SyncMode};
@@ -13,26 +13,26 @@ use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::result::IoResult;
 use crate::step::{Access, Descriptor, FileSpec, Step, Worker};
 
-/// What etcd's documentation allows the 99th percentile of its flushes.
+/// Maximum 99th percentile of flushes by etcd's documentation.
 const ETCD_P99: Span = Span::from_millis(10);
 
 /// The log whose writes are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WalPreset {
-    /// 8 kB by each `wal_sync_method`, as `pg_test_fsync` tries them
+    /// 8 kB by each `wal_sync_method`, as in `pg_test_fsync`
     Postgresql,
     /// Redo of multiples of 512 bytes, and pages of 16 kB with their doublewrite
     Innodb,
     /// Redo of 512 bytes to 1 MB, direct and synchronous
     Oracle,
-    /// Appends of 2300 bytes, each with an fdatasync; 99 % below 10 ms or not
+    /// Appends of 2300 bytes, each with an fdatasync; judged by etcd's limit of 10 ms for the 99th percentile
     Etcd,
 }
 
 /// Options of walfsync.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WalfsyncOptions {
-    /// Database whose log is imitated
+    /// Database whose log is emulated
     #[arg(long, value_enum, default_value_t = WalPreset::Postgresql)]
     pub preset: WalPreset,
     /// Duration of each method
@@ -55,13 +55,13 @@ impl SuiteOptions for WalfsyncOptions {
     }
 }
 
-/// Methods to make a log durable.
+/// Durable writes of a log by several methods.
 #[derive(Debug)]
 pub struct Walfsync {
     options: WalfsyncOptions,
     headings: Vec<Vec<String>>,
     cases: Vec<Case>,
-    /// Cases that can be done here, in the order of their steps.
+    /// Cases that are possible on this ground, in the order of their steps.
     planned: Vec<usize>,
 }
 
@@ -69,7 +69,8 @@ impl Walfsync {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: a file that is too small, too little space, a place that may not be written to.
+    /// A one-line message with the remedy: a file that is too small, insufficient space, or a target that may not be
+    /// written.
     pub fn new(options: WalfsyncOptions, facts: &Facts) -> Result<Self, String> {
         if options.file < Bytes::mib(2) || !options.file.get().is_multiple_of(1 << 20) {
             return Err(format!("a log of {} is too small or uneven: give whole MiB, at least 2MiB", options.file));
@@ -82,7 +83,10 @@ impl Walfsync {
             return Err(format!("{name}: a log is written: name it with --destroy too, if its data may be lost"));
         }
         if options.file > facts.space {
-            return Err(format!("the file takes {}, and {} are there: give --size less", options.file, facts.space));
+            return Err(format!(
+                "the file needs {}, {} are available: give a smaller --size",
+                options.file, facts.space
+            ));
         }
         let (headings, cases) = cases(options.preset);
         let planned = (0..cases.len()).filter(|index| cases[*index].refused(facts).is_none()).collect();
@@ -91,7 +95,7 @@ impl Walfsync {
 
     fn rows(&self, done: &[CompletedStep]) -> Vec<Row> {
         let row = |(index, case): (usize, &Case)| {
-            // The file is filled first.
+            // The first step fills the file.
             let place = self.planned.iter().position(|planned| *planned == index);
             let seen = place.and_then(|place| done.get(place + 1)).and_then(|done| done.result.io());
             Row { group: case.group, label: case.label.clone(), got: seen.map(|seen| got(case, seen)) }
@@ -100,13 +104,13 @@ impl Walfsync {
     }
 
     /// The result of the first case that matches.
-    fn find<'a>(&self, rows: &'a [Row], wanted: impl Fn(&Case) -> bool) -> Option<&'a Got> {
+    fn find<'a>(&self, rows: &'a [Row], wanted: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
         let place = self.cases.iter().position(wanted)?;
         rows[place].got.as_ref().filter(|got| got.operations > 0.0)
     }
 }
 
-fn got(case: &Case, seen: &IoResult) -> Got {
+fn got(case: &Case, seen: &IoResult) -> CaseResult {
     let total = seen.total();
     let is_write = |kind: Kind| matches!(kind, Kind::Write | Kind::DurableWrite);
     let writes: u64 =
@@ -115,7 +119,7 @@ fn got(case: &Case, seen: &IoResult) -> Got {
         Kind::Flush => counter.kind == Kind::Flush,
         _ => is_write(counter.kind),
     });
-    Got { operations: writes as f64 / f64::from(case.writes), span: seen.span(), bytes: total.bytes(), durable }
+    CaseResult { operations: writes as f64 / f64::from(case.writes), span: seen.span(), bytes: total.bytes(), durable }
 }
 
 impl Recipe for Walfsync {
@@ -162,7 +166,7 @@ impl Recipe for Walfsync {
         let direct = if facts.has_cache() {
             "O_DIRECT supported on this platform for open_datasync and open_sync."
         } else {
-            "There is no page cache here: a synchronous write is a durable one."
+            "Without a page cache, synchronous writes are durable writes."
         };
         vec![
             Listing {
@@ -175,8 +179,8 @@ impl Recipe for Walfsync {
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let rows = self.rows(done);
-        let mut said = Vec::new();
-        said.extend(match self.options.preset {
+        let mut sentences = Vec::new();
+        sentences.extend(match self.options.preset {
             WalPreset::Postgresql => self.fastest(&rows),
             WalPreset::Innodb => self.twice(&rows),
             WalPreset::Oracle => redo_verdict(&rows),
@@ -185,22 +189,22 @@ impl Recipe for Walfsync {
         let commit = self.find(&rows, |case| case.method != Method::Plain && case.method != Method::Writethrough);
         let flushed = self.find(&rows, |case| case.method == Method::Fdatasync).or(commit);
         let plain = self.find(&rows, |case| case.method == Method::Plain);
-        said.extend(flushed.and_then(|flushed| flush_verdict(flushed, plain, facts)));
+        sentences.extend(flushed.and_then(|flushed| flush_verdict(flushed, plain, facts)));
         let other = self.find(&rows, |case| case.method == Method::CloseFsync);
         let own = self.find(&rows, |case| case.method == Method::FsyncClose);
-        said.extend(own.zip(other).map(|(own, other)| descriptors(own, other)));
+        sentences.extend(own.zip(other).map(|(own, other)| descriptors(own, other)));
         for (case, why) in self.cases.iter().filter_map(|case| Some((case, case.refused(facts)?))) {
             let sentence = format!("{}: n/a, {why}", case.label.trim());
-            if !said.contains(&sentence) {
-                said.push(sentence);
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
             }
         }
-        said
+        sentences
     }
 }
 
 impl Walfsync {
-    /// A name that no other case has: one method is tried with one write and with two, and one size in two groups.
+    /// A unique name: the same method occurs with a single write and with two, and the same size in two groups.
     fn step_name(&self, case: &Case) -> String {
         let label = case.label.trim();
         let alike = || self.cases.iter().filter(|other| other.label.trim() == label);
@@ -211,14 +215,14 @@ impl Walfsync {
         }
     }
 
-    /// The method that is fastest for one write.
+    /// The fastest method for a single write.
     fn fastest(&self, rows: &[Row]) -> Option<String> {
         let one = rows.iter().filter(|row| row.group == 0);
         let rated = one.filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?.rate())));
-        // Of two that are as fast the one that is preferred, which is the first.
+        // Of equal methods the first, which is preferred.
         let (label, best) = rated.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
         let usual = self.find(rows, |case| case.method == Method::Fdatasync)?.rate();
-        let said = if label == "fdatasync" {
+        let verdict = if label == "fdatasync" {
             format!(
                 "wal_sync_method = fdatasync, the default, is the fastest: {best:.0} commits a second of one session"
             )
@@ -229,7 +233,7 @@ impl Walfsync {
                 best / usual
             )
         };
-        Some(said + "; sessions that commit together share a flush, so that more of them commit more")
+        Some(verdict + "; sessions that commit together share a flush, so that more of them commit more")
     }
 
     fn twice(&self, rows: &[Row]) -> Option<String> {
@@ -249,7 +253,7 @@ impl Walfsync {
 fn redo_verdict(rows: &[Row]) -> Option<String> {
     let measured = rows.iter().filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?)));
     let (small, first) = measured.clone().find(|(_, got)| got.operations > 0.0)?;
-    let rate = |got: &Got| got.bytes as f64 / 1e6 / got.span.as_secs_f64().max(1e-9);
+    let rate = |got: &CaseResult| got.bytes as f64 / 1e6 / got.span.as_secs_f64().max(1e-9);
     let (large, fastest) = measured.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1)))?;
     Some(format!(
         "log file parallel write takes {} (median) and {} (p99) for {small}; the log writer reaches {:.1} MB/s at \
@@ -264,31 +268,31 @@ fn etcd_verdict(rows: &[Row]) -> Option<String> {
     let tail = rows.first()?.got.as_ref()?.durable.quantile(0.99)?;
     let judged = if tail < ETCD_P99 { "below" } else { "not below" };
     let end = if tail < ETCD_P99 { "" } else { ": leaders will be lost under load" };
-    Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} that etcd asks for{end}"))
+    Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} required by etcd{end}"))
 }
 
-/// The method that makes a write durable.
+/// Method of durability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     /// The file is opened with `O_DIRECT` and `O_DSYNC`.
     OpenDatasync,
     /// The file is opened with `O_DSYNC`, through the page cache.
     Dsync,
-    /// `fdatasync` after it.
+    /// `fdatasync` after the write.
     Fdatasync,
-    /// `fsync` after it.
+    /// `fsync` after the write.
     Fsync,
-    /// `fsync` after a write past the page cache.
+    /// `fsync` after a direct write.
     DirectFsync,
     /// `F_FULLFSYNC` of another operating system.
     Writethrough,
     /// The file is opened with `O_DIRECT` and `O_SYNC`.
     OpenSync,
-    /// `fsync`, and the file is opened again.
+    /// `fsync`, after which the file is closed and opened again.
     FsyncClose,
-    /// The file is opened again, and flushed by an `fsync` there.
+    /// The file is closed and opened again, and flushed by `fsync` on the new descriptor.
     CloseFsync,
-    /// Never.
+    /// No flush.
     Plain,
 }
 
@@ -297,7 +301,7 @@ impl Method {
         matches!(self, Self::OpenDatasync | Self::OpenSync | Self::DirectFsync)
     }
 
-    /// It needs a file that can be opened.
+    /// Whether the method opens the file again.
     const fn reopens(self) -> bool {
         matches!(self, Self::FsyncClose | Self::CloseFsync)
     }
@@ -313,7 +317,7 @@ impl Method {
 
     const fn measures(self) -> &'static str {
         match self {
-            Self::Plain => "The page cache: nothing is made durable",
+            Self::Plain => "The page cache, without durability",
             Self::OpenDatasync | Self::OpenSync | Self::Dsync => "Durable writes, one after the other",
             Self::FsyncClose => {
                 "A write and its flush; then the file is opened and closed once, where pg_test_fsync does so twice"
@@ -326,28 +330,28 @@ impl Method {
     }
 }
 
-/// Where writes go.
+/// Position of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// The beginning of the file again and again.
+    /// Always at the start of the file.
     Start,
-    /// One behind the other, from the beginning again at the end of the file.
+    /// Sequential, wrapping at the end of the file.
     Appended,
 }
 
-/// One line of the table.
+/// A line of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Case {
-    /// Index of the heading that it stands below.
+    /// Index of its heading.
     group: usize,
-    /// What it is called there.
+    /// Its label.
     label: String,
     method: Method,
-    /// Bytes of one write.
+    /// Size of a write in bytes.
     size: u32,
-    /// Writes of one operation of the table.
+    /// Writes per operation of the table.
     writes: u32,
-    /// Writes between two flushes.
+    /// Writes per flush.
     flush_every: u32,
     place: Place,
 }
@@ -361,22 +365,22 @@ impl Case {
         Self { place: Place::Appended, ..self }
     }
 
-    /// The reason why it cannot be executed here, if any.
+    /// Reason why it is impossible on this ground, if any.
     fn refused(&self, facts: &Facts) -> Option<&'static str> {
         if self.method == Method::Writethrough {
             return Some("Linux has no such call");
         }
         if self.method.reopens() && !facts.has_cache() {
-            return Some("there are no files here that could be opened again");
+            return Some("not supported: no files to open again");
         }
         let off_grid = self.method.is_direct() && !u64::from(self.size).is_multiple_of(facts.grid);
         if off_grid {
             return Some("direct I/O needs larger blocks here");
         }
-        (self.method == Method::Plain && !facts.has_cache()).then_some("there is no page cache here")
+        (self.method == Method::Plain && !facts.has_cache()).then_some("no page cache on this ground")
     }
 
-    /// The step of so many seconds that measures it, in a file of `file` bytes.
+    /// Step of duration `span` in a file of `file` bytes.
     fn step(&self, name: String, file: Bytes, span: Span) -> Step {
         let used = match self.place {
             Place::Start => Bytes::new(u64::from(self.size) * u64::from(self.writes)),
@@ -405,7 +409,7 @@ impl Case {
     }
 }
 
-/// Headings and lines of a preset.
+/// Headings and cases of a preset.
 fn cases(preset: WalPreset) -> (Vec<Vec<String>>, Vec<Case>) {
     match preset {
         WalPreset::Postgresql => postgresql(),
@@ -491,13 +495,13 @@ fn etcd() -> (Vec<Vec<String>>, Vec<Case>) {
     (headings, vec![Case::new(0, "append 2300B, fdatasync", Method::Fdatasync, 2300, 1).appended()])
 }
 
-/// A commit that is not slower than this many plain writes was not flushed.
+/// Minimum ratio of the time of a flushed commit to that of a plain write.
 const PLAIN_RATIO: f64 = 3.0;
-/// Times are alike up to this ratio.
+/// Maximum ratio of similar times.
 const ALIKE_RATIO: f64 = 1.5;
 
-/// What the commits say about the storage; none where a model answers, or nothing is known.
-fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<String> {
+/// Evidence on flushes from the commit times; `None` for a model, or without figures.
+fn flush_verdict(commit: &CaseResult, plain: Option<&CaseResult>, facts: &Facts) -> Option<String> {
     if !matches!(facts.source, Source::Measured { .. }) {
         return None;
     }
@@ -505,8 +509,8 @@ fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<Str
     let Durable { least, medium } = durable(facts);
     if let Some(plain) = plain.filter(|plain| commit.rate() * PLAIN_RATIO > plain.rate()) {
         return Some(format!(
-            "flushes do nothing here: {:.0} durable writes a second, and {:.0} without a flush; this place is memory, or \
-             ignores flushes",
+            "flushes have no effect: {:.0} durable writes a second, and {:.0} without a flush; the target is memory, \
+             or ignores flushes",
             commit.rate(),
             plain.rate()
         ));
@@ -518,21 +522,24 @@ fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<Str
     let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_ref());
     let cache = cache.map_or_else(String::new, |cache| format!(" (its write cache: {cache})"));
     Some(format!(
-        "the flush of a commit takes {median} (median), no faster than {medium} can be{cache}: nothing speaks against its \
-         honesty, and only a power cut proves it"
+        "the flush of a commit takes {median} (median), no faster than {medium} can be{cache}: it is probably \
+         effective, but only a power cut can prove it"
     ))
 }
 
-/// Whether one descriptor makes durable what another one wrote.
-fn descriptors(own: &Got, other: &Got) -> String {
+/// Whether a flush on another descriptor makes writes durable.
+fn descriptors(own: &CaseResult, other: &CaseResult) -> String {
     let (own, other) = (1e6 / own.rate(), 1e6 / other.rate());
     if other * ALIKE_RATIO < own {
         format!(
-            "fsync through another descriptor takes {other:.0} us, and {own:.0} us through the one that wrote: it does \
-             not flush what another one wrote"
+            "fsync through another descriptor takes {other:.0} us, and {own:.0} us through the descriptor of the \
+             write: it does not flush writes of another descriptor"
         )
     } else {
-        format!("fsync through another descriptor takes {other:.0} us, as through the one that wrote ({own:.0} us)")
+        format!(
+            "fsync through another descriptor takes {other:.0} us, as through the descriptor of the write \
+                 ({own:.0} us)"
+        )
     }
 }
 
@@ -543,24 +550,24 @@ struct Row {
     group: usize,
     /// Its label.
     label: String,
-    /// Its figures; none if it could not be measured.
-    got: Option<Got>,
+    /// Its figures; `None` if it was not measured.
+    got: Option<CaseResult>,
 }
 
 /// Figures of a line.
 #[derive(Clone, Debug)]
-struct Got {
-    /// Operations of the table, each of one or several writes.
+struct CaseResult {
+    /// Operations of the table, each of one or more writes.
     operations: f64,
-    /// How long they took.
+    /// Duration.
     span: Span,
-    /// Bytes that were written.
+    /// Bytes written.
     bytes: u64,
-    /// Times of the calls after which data are durable.
+    /// Times of the calls that make data durable.
     durable: Bins,
 }
 
-impl Got {
+impl CaseResult {
     /// Operations per second.
     fn rate(&self) -> f64 {
         self.operations / self.span.as_secs_f64().max(1e-9)
@@ -583,7 +590,7 @@ fn table(span: Span, headings: &[Vec<String>], rows: &[Row], direct: &str) -> St
     text
 }
 
-fn figures(got: Option<&Got>) -> String {
+fn figures(got: Option<&CaseResult>) -> String {
     match got {
         Some(got) if got.operations > 0.0 => {
             let rate = got.rate();
@@ -593,13 +600,13 @@ fn figures(got: Option<&Got>) -> String {
     }
 }
 
-/// Seconds without a fraction where there is none.
+/// Seconds, without fraction if integral.
 fn trimmed(seconds: f64) -> String {
     let text = format!("{seconds:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Percentiles of the calls that make data durable, in microseconds, and the rate of bytes.
+/// Percentiles of the calls that make data durable, in microseconds, and the byte rate.
 fn percentiles(headings: &[Vec<String>], rows: &[Row]) -> String {
     let mut text = format!(
         "{:<38}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
@@ -631,7 +638,8 @@ mod tests {
 
     #[test]
     fn a_table_has_the_known_columns() {
-        let got = Got { operations: 12_687.528, span: Span::from_secs(1), bytes: 1 << 20, durable: Bins::default() };
+        let got =
+            CaseResult { operations: 12_687.528, span: Span::from_secs(1), bytes: 1 << 20, durable: Bins::default() };
         let rows = [
             Row { group: 0, label: "open_datasync".into(), got: Some(got) },
             Row { group: 0, label: "fsync_writethrough".into(), got: None },

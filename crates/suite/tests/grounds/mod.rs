@@ -1,4 +1,4 @@
-//! Grounds for the tests of recipes: a model of one station in virtual time, and a temporary directory.
+//! Grounds for tests of recipes: a single-station model in virtual time, and a temporary directory.
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use plimsoll_record::{Ended, Slice, Source, Subject};
 use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Model, Nature, Outcome, Recipe, Step, Watch, perform};
 use plimsoll_units::Bytes;
 
-/// Facts of a ground of this nature and size.
+/// Facts of a ground of this kind and size.
 pub fn facts(nature: Nature, space: Bytes) -> Facts {
     let source = match nature {
         Nature::Model => Source::Simulated { model: "test".into() },
@@ -32,12 +32,12 @@ pub fn facts(nature: Nature, space: Bytes) -> Facts {
     }
 }
 
-/// A model by its notation.
+/// A model from its notation.
 pub fn model(notation: &str, space: Bytes) -> Model {
     Model::new(&parse(notation).expect("a notation"), 1, facts(Nature::Model, space))
 }
 
-/// A directory that is removed with all that is in it.
+/// A directory removed on drop.
 pub struct Temporary(pub PathBuf);
 
 impl Temporary {
@@ -62,7 +62,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Looks on and does nothing.
+/// A watch without effect.
 pub struct Silent;
 
 impl Watch for Silent {
@@ -75,7 +75,7 @@ impl Watch for Silent {
     }
 }
 
-/// All of a recipe.
+/// Runs a recipe to its end.
 pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> Outcome {
     let outcome = perform(recipe, ground, &mut Silent).expect("a ground that fits");
     assert_eq!(outcome.ended, Ended::Complete, "{:?}", outcome.fault);
@@ -83,7 +83,7 @@ pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> Outcome {
     outcome
 }
 
-/// The results that a listing says when it is read back, and the form that it is known as.
+/// Results parsed from a listing, and its detected format.
 pub fn read_back(name: &str, text: &str) -> (&'static str, Vec<Evidence>) {
     let mut ingest = Ingest::new(name);
     ingest.feed(text.as_bytes());

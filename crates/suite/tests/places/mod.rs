@@ -1,4 +1,4 @@
-//! Grounds for trials: a model of one station, and a directory that is gone afterwards.
+//! Grounds for tests: a single-station model, and a temporary directory.
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 use std::fs;
@@ -15,7 +15,7 @@ use plimsoll_suite::{
 };
 use plimsoll_units::{Bytes, Instant, Kind, Span};
 
-/// Nobody who looks on.
+/// A watch without effect.
 pub struct Unseen;
 
 impl Watch for Unseen {
@@ -26,7 +26,7 @@ impl Watch for Unseen {
     }
 }
 
-/// What is known of a ground of this nature with so much room.
+/// Facts of a ground of this kind and size.
 pub fn facts(nature: Nature, space: Bytes) -> Facts {
     let source = match nature {
         Nature::Model => Source::Simulated { model: "a model".into() },
@@ -61,7 +61,7 @@ pub fn on_model(
     (recipe, outcome.done)
 }
 
-/// All steps of a recipe in a directory of its own, which is empty again afterwards.
+/// All steps of a recipe in a temporary directory, which must be empty afterwards.
 pub fn on_disk(
     name: &str,
     recipe: impl FnOnce(&Facts) -> Result<Box<dyn Recipe>, String>,
@@ -77,7 +77,7 @@ pub fn on_disk(
     (recipe, outcome.done)
 }
 
-/// A directory for one test.
+/// A directory for a test.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -94,7 +94,7 @@ impl Drop for Directory {
     }
 }
 
-/// What the reader of benchmarks makes of a listing.
+/// Results parsed from a listing.
 pub fn read_back(text: &str) -> Vec<Evidence> {
     let mut ingest = Ingest::new("listing");
     ingest.feed(text.as_bytes());
@@ -104,10 +104,10 @@ pub fn read_back(text: &str) -> Vec<Evidence> {
     }
 }
 
-/// Operations of one worker: kind, how many, bytes of each, their mean and their longest.
+/// Operations of a worker: kind, number, bytes each, mean and maximum time.
 pub type Ops = (Kind, u64, u64, Span, Span);
 
-/// A worker that took so long and used so much of the processor, by its operations.
+/// A worker with this duration, processor time and operations.
 pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerResult {
     let counter = |&(kind, count, bytes, mean, longest): &Ops| Counter {
         stream: index,
@@ -124,18 +124,18 @@ pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerRe
     seen
 }
 
-/// So many times with this mean and this maximum.
+/// `count` values with this mean and this maximum.
 pub fn bins(count: u64, mean: Span, longest: Span) -> Bins {
     let (mean, longest) = (mean.as_nanos(), longest.as_nanos());
     Bins { count, sum_ns: mean * count, min_ns: mean, max_ns: longest, bins: vec![(mean, count)] }
 }
 
-/// A step of blocks that was made by these workers.
+/// An executed step of these workers.
 pub fn io(step: Step, workers: Vec<WorkerResult>) -> CompletedStep {
     CompletedStep { step, result: StepResult::Io(IoResult { workers, ..IoResult::default() }) }
 }
 
-/// A step of files that was made.
+/// An executed step on files.
 pub fn files(step: Step, files: u64, span: Span, cpu: Span, longest: Span) -> CompletedStep {
     let cpu = CpuTime { user: cpu, system: Span::ZERO };
     let each = bins(files, span / files.max(1), longest);

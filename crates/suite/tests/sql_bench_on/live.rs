@@ -1,5 +1,5 @@
-//! The whole suite on small tables of real databases: nothing fails, and nothing is wrong.
-#![allow(clippy::print_stderr)] // it says when it is skipped
+//! The whole suite on small tables of real databases, without failures and wrong results.
+#![allow(clippy::print_stderr)] // a skipped test prints its reason
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, Test};
 use plimsoll_suite::{Database, Facts, Recipe, Step, Watch, perform};
 use plimsoll_units::{Bytes, Span};
 
-/// A directory of this test's own, removed in the end.
+/// A directory removed on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -66,8 +66,8 @@ fn runs_on(system: System) {
     assert!(!suite.has_failed(&outcome.done));
     let listings = suite.listings(&outcome.done, &facts);
     assert!(Test::ALL.iter().all(|test| listings[1].text.contains(&format!("Testing {}\n", test.name()))));
-    let said = suite.verdicts(&outcome.done, &facts).join("\n");
-    assert!(said.contains("a row in a transaction of its own took"), "{said}");
+    let message = suite.verdicts(&outcome.done, &facts).join("\n");
+    assert!(message.contains("a row in a transaction of its own took"), "{message}");
 }
 
 #[test]

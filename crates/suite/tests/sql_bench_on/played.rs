@@ -1,4 +1,4 @@
-//! A database that is played: it answers as it is told, in a fixed time.
+//! A simulated database with fixed response times and configurable results.
 
 use plimsoll_database::{ObjectChanges, System};
 use plimsoll_record::{Bins, CpuTime, DatabaseAbout, DatabaseCounters, DiskCounters, Source, StorageSide};
@@ -6,17 +6,17 @@ use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions};
 use plimsoll_suite::{CompletedStep, Facts, Recipe, StatementsResult, StatementsStep, StepResult, Work};
 use plimsoll_units::Span;
 
-/// How it answers.
+/// Behaviour of the simulated database.
 pub struct Answers {
-    /// No more of a section are done, as if its time were over; preparations are all done.
+    /// Maximum executions of a section, in place of a time limit; preparations are complete.
     pub at_most: u64,
-    /// The same of sections that drop tables.
+    /// The same for sections that drop tables.
     pub drops: u64,
-    /// The section that brings one wrong result.
+    /// Section with a single wrong result.
     pub wrong: Option<&'static str>,
-    /// Time of each statement.
+    /// Time per statement.
     pub each: Span,
-    /// Flushes of each statement that is not a query, as the server counts them, and as the device does.
+    /// Flushes per modifying statement, as counted by the server and by the device.
     pub server: Option<u64>,
     pub device: Option<u64>,
 }
@@ -37,7 +37,7 @@ pub fn recipe(system: System, options: SqlBenchOptions) -> SqlBench {
     SqlBench::new(options, &facts(system)).expect("options that fit")
 }
 
-/// The recipe with all of its steps made.
+/// The recipe with all of its steps executed.
 pub fn played(system: System, options: SqlBenchOptions, answers: &Answers) -> (SqlBench, Vec<CompletedStep>) {
     let mut suite = recipe(system, options);
     let (mut done, facts) = (Vec::new(), facts(system));
@@ -72,7 +72,7 @@ fn seen(name: &str, step: &StatementsStep, answers: &Answers) -> StatementsResul
     }
 }
 
-/// Compares with a file beside this one. `UPDATE_GENERATED=1` writes it anew.
+/// Compares with a stored file. `UPDATE_GENERATED=1` writes it.
 #[track_caller]
 pub fn check_kept(name: &str, text: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql_bench_on").join(name);

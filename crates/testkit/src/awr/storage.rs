@@ -1,4 +1,4 @@
-//! What was read and written: statistics, the profile, file types, functions, tablespaces, and the advice about caches.
+//! I/O sections: statistics, profile, file types, functions, tablespaces, and cache advice.
 
 use super::Dialect;
 use crate::sheet::Table;
@@ -6,7 +6,7 @@ use crate::{Workload, number};
 
 const MIB: f64 = 1_048_576.0;
 
-/// Rows of the profile: name, reads and writes, reads, writes, each a second.
+/// Rows of the I/O profile: name, reads and writes, reads, writes, each per second.
 fn profile_rows(work: &Workload) -> Vec<[String; 4]> {
     let row = |name: &str, (reads, writes): (f64, f64)| {
         let [both, reads, writes] = [reads + writes, reads, writes].map(|value| number(value / work.seconds(), 1));
@@ -35,7 +35,7 @@ pub(super) fn profile(work: &Workload) -> Table {
     table
 }
 
-/// The same on the front page of a text, which has its names on the right.
+/// The I/O profile on the front page of a text report, with right-aligned names.
 pub(super) fn profile_text(work: &Workload) -> String {
     let mut page = "\nIO Profile                  Read+Write/Second     Read/Second    Write/Second\n".to_owned();
     page += "~~~~~~~~~~                  ----------------- --------------- ---------------\n";
@@ -68,7 +68,7 @@ pub(super) fn statistics(work: &Workload) -> Table {
     table
 }
 
-/// Reads and writes with their bytes, by type of file.
+/// Reads and writes with their bytes, by file type.
 fn types(work: &Workload) -> [(&'static str, [u64; 2], [u64; 2]); 2] {
     [
         ("Data File", [work.reads(), work.read_bytes()], [work.data_writes, work.data_bytes()]),
@@ -103,7 +103,7 @@ pub(super) fn file_types(work: &Workload) -> Table {
     table
 }
 
-/// By function, as Statspack has it.
+/// I/O by function, as in Statspack.
 pub(super) fn functions(work: &Workload) -> Table {
     let titles = [
         ("Function", 15),
@@ -134,7 +134,7 @@ pub(super) fn functions(work: &Workload) -> Table {
     table
 }
 
-/// Tablespaces of releases before 18, which still count them. All of it is in one.
+/// Tablespace I/O of releases before 18; later releases omit it. All I/O is in a single tablespace.
 pub(super) fn tablespaces(work: &Workload) -> Table {
     let titles = [
         ("Tablespace", 30),
@@ -159,7 +159,7 @@ pub(super) fn tablespaces(work: &Workload) -> Table {
     table
 }
 
-/// Half, the same and twice the cache, with reads as their inverse: the simplest law there is.
+/// Half, the same and twice the cache, with reads inversely proportional: the simplest law.
 pub(super) fn advice(work: &Workload, dialect: Dialect) -> Table {
     let (factor, reads) = match dialect {
         Dialect::Statspack => (("Size|Factr", 6), ("Est|Phys|Read|Factr", 6)),

@@ -1,4 +1,4 @@
-//! How a database spent its time: the time model, the operating system, the waits and how long they were.
+//! Time sections: time model, operating system, waits, and wait histograms.
 
 use super::Dialect;
 use crate::sheet::Table;
@@ -40,7 +40,7 @@ pub(super) fn system(work: &Workload, dialect: Dialect) -> Table {
     table
 }
 
-/// Events with the sessions that wait, how often, and microseconds of each.
+/// Wait events with the waiting sessions, number of waits, and microseconds per wait.
 fn events(work: &Workload) -> [(&'static str, &'static str, u64, u64); 2] {
     [
         ("Foreground Wait Events", "db file sequential read", work.single_reads, work.read_us),
@@ -72,7 +72,7 @@ pub(super) fn waits(work: &Workload, dialect: Dialect) -> Vec<Table> {
     events(work).into_iter().map(one).collect()
 }
 
-/// The bounds of a table of a histogram: microseconds and title, the last for all above.
+/// Bounds of a histogram: microseconds and title, the last for all above.
 type Bounds = &'static [(f64, &'static str)];
 
 const COARSE: Bounds = &[
@@ -133,7 +133,7 @@ fn histogram(work: &Workload, dialect: Dialect, heading: &'static str, bounds: B
             let share = if bound.is_finite() { share_below(*bound, each_us) } else { 1.0 };
             let tenths = ((share - below) * 100.0, share);
             below = tenths.1;
-            // Nothing at all is blank, and next to nothing is not.
+            // Zero is blank; a small value is not.
             if tenths.0 > 0.0 { format!("{:.1}", tenths.0) } else { String::new() }
         });
         let shares: Vec<String> = shares.collect();
@@ -142,7 +142,7 @@ fn histogram(work: &Workload, dialect: Dialect, heading: &'static str, bounds: B
     table
 }
 
-/// `35.9K`: as these tables shorten counts.
+/// `35.9K`: counts as abbreviated in these tables.
 fn short(count: u64) -> String {
     let units = [(1e9, "G"), (1e6, "M"), (1e3, "K")];
     let unit = units.into_iter().find(|(unit, _)| count as f64 >= 10.0 * unit);

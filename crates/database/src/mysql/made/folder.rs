@@ -1,4 +1,4 @@
-//! A directory of a made server's own, and whether its user and its data fit there.
+//! Private directory of a created server, with checks of access and space.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
@@ -13,57 +13,58 @@ use crate::failure::{Failure, Kind};
 use crate::leftovers;
 use crate::server_process::User;
 
-/// The longest path of a Unix socket, less the socket's own name and the number of this process.
-const SHORT: usize = 107 - 40;
-/// Servers that one process makes side by side.
-const MANY: u32 = 1000;
+/// Maximum length of a Unix socket path (107), less the names of the folder and the socket.
+const MAX_SOCKET_PARENT: usize = 107 - 40;
+/// Maximum number of servers of a process.
+const MAX_SERVERS: u32 = 1000;
 
-/// A directory that only its user may enter. It and all in it are removed when this is dropped.
+/// A directory accessible only to its user. Removed with its contents on drop.
 pub(super) struct Folder {
     path: PathBuf,
-    /// It stays.
+    /// Not removed on drop.
     is_kept: AtomicBool,
 }
 
 impl Folder {
-    /// Makes one in `parent`, with the number of this process in its name.
+    /// Creates a directory in `parent`, with the PID in its name.
     pub(super) fn new(parent: &Path, name: &str) -> Result<Self, Failure> {
         let process = std::process::id();
-        let later = (2..MANY).map(|number| format!("{name}-{process}-{number}"));
+        let later = (2..MAX_SERVERS).map(|number| format!("{name}-{process}-{number}"));
         for name in std::iter::once(format!("{name}-{process}")).chain(later) {
-            // A server changes to its directory, so the path has to hold from there too.
-            let path = std::path::absolute(parent).map_err(|error| unmade(parent, &error))?.join(name);
+            // Absolute, because a server changes its working directory.
+            let path = std::path::absolute(parent).map_err(|error| not_created(parent, &error))?.join(name);
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
-                    leftovers::mark(&path).map_err(|error| unmade(parent, &error))?;
+                    leftovers::mark(&path).map_err(|error| not_created(parent, &error))?;
                     return Ok(Self { path, is_kept: AtomicBool::new(false) });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(unmade(parent, &error)),
+                Err(error) => return Err(not_created(parent, &error)),
             }
         }
-        Err(unmade(parent, &io::Error::from(ErrorKind::AlreadyExists)))
+        Err(not_created(parent, &io::Error::from(ErrorKind::AlreadyExists)))
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Leaves it there when this is dropped.
+    /// Keeps the directory on drop.
     pub(super) fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Gives it to that user; says who runs the server: where there is no such user, this one.
+    /// Changes the owner to `user`, and returns the user to run the server as: the present user if `user` does not
+    /// exist.
     pub(super) fn give_to(&self, user: User) -> Result<User, Failure> {
         match user.own(&self.path) {
             Ok(()) => Ok(user),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(User::Same),
-            Err(error) => Err(unmade(&self.path, &error)),
+            Err(error) => Err(not_created(&self.path, &error)),
         }
     }
 
-    /// Refuses a place that the user cannot reach.
+    /// Refuses a place that the user cannot access.
     pub(super) fn check_entry(&self, user: &User) -> Result<(), Failure> {
         let User::Other(name) = user else { return Ok(()) };
         let mut test = user.command(Path::new("test"), "KILL", None);
@@ -83,10 +84,10 @@ impl Folder {
             return Ok(());
         }
         let what = format!("the user {name}, as whom a server runs, may not enter {}", self.path.display());
-        Err(Failure::new(Kind::Refused, format!("{what}: let others pass the directories above it (chmod o+x)")))
+        Err(Failure::new(Kind::Refused, format!("{what}: let other users enter the directories above it (chmod o+x)")))
     }
 
-    /// Refuses a place with less space than that.
+    /// Refuses a place with less free space than `needed`.
     pub(super) fn check_space(&self, needed: u64) -> Result<(), Failure> {
         let Ok(space) = rustix::fs::statvfs(&self.path) else { return Ok(()) };
         let free = space.f_bavail.saturating_mul(space.f_frsize);
@@ -96,7 +97,7 @@ impl Folder {
         let (free, needed) = (Bytes::new(free), Bytes::new(needed));
         let place = self.path.parent().unwrap_or(&self.path).display();
         let what = format!("{place}: {free} are free, and an empty server needs {needed}");
-        Err(Failure::new(Kind::NoSpace, format!("{what}: free some, or take a smaller cache")))
+        Err(Failure::new(Kind::NoSpace, format!("{what}: free some space, or use a smaller cache")))
     }
 }
 
@@ -108,13 +109,13 @@ impl Drop for Folder {
     }
 }
 
-/// Where sockets can be: the directory for temporary files, if its path is short enough.
+/// Parent of socket directories: the directory for temporary files, if its path is short enough.
 pub(super) fn short_place() -> PathBuf {
     let usual = std::env::temp_dir();
-    if usual.as_os_str().len() <= SHORT { usual } else { "/tmp".into() }
+    if usual.as_os_str().len() <= MAX_SOCKET_PARENT { usual } else { "/tmp".into() }
 }
 
-fn unmade(place: &Path, error: &io::Error) -> Failure {
+fn not_created(place: &Path, error: &io::Error) -> Failure {
     let (kind, remedy) = match error.kind() {
         ErrorKind::NotFound => (Kind::Missing, "create it, or name another"),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {

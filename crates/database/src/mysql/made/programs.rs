@@ -1,4 +1,4 @@
-//! The programs that a server is made of, as they are installed on this host.
+//! Installed programs of a server on this host.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 use crate::failure::{Failure, Kind};
 use crate::server_process::User;
 
-/// Places of servers that are on nobody's path but root's, or on nobody's.
+/// Directories of servers that are missing in the usual `PATH`.
 const PLACES: [&str; 6] =
     ["/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/mysql/bin", "/usr/local/bin", "/usr/bin"];
 
-/// A server, and what installs its own tables.
+/// A server program, and the program that installs its system tables.
 pub(super) struct Programs {
     server: PathBuf,
-    /// None for MySQL, whose server does it.
+    /// `None` for MySQL, whose server installs them.
     installer: Option<PathBuf>,
 }
 
 impl Programs {
-    /// MariaDB before MySQL.
+    /// Finds MariaDB, or else MySQL.
     pub(super) fn find() -> Result<Self, Failure> {
         let server = first(&["mariadbd", "mysqld"]);
         let installer = first(&["mariadb-install-db", "mysql_install_db"]);
@@ -29,7 +29,7 @@ impl Programs {
         Err(missing("mariadb-install-db is not installed"))
     }
 
-    /// What it is called in the names of files.
+    /// Name in file names.
     pub(super) const fn name(&self) -> &'static str {
         if self.installer.is_some() { "mariadb" } else { "mysql" }
     }
@@ -38,7 +38,7 @@ impl Programs {
         &self.server
     }
 
-    /// The command that installs the server's tables; root comes in without a password.
+    /// Command that installs the system tables; root gets no password.
     pub(super) fn install(&self, user: &User) -> Command {
         let mut command = user.command(self.installer.as_ref().unwrap_or(&self.server), "KILL", None);
         command.arg("--no-defaults");

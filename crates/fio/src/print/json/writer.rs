@@ -1,15 +1,15 @@
-//! JSON in fio's spacing, written in the order in which it is told.
+//! JSON writer with fio's spacing; preserves the order of keys.
 
-/// A document in the making.
+/// A document in progress.
 pub(in crate::print) struct Writer {
     text: String,
     depth: usize,
-    /// True right behind an opening bracket.
+    /// True directly after an opening bracket.
     fresh: bool,
 }
 
 impl Writer {
-    /// The text of one object and an end of line.
+    /// A document with a single object and a newline.
     pub(in crate::print) fn document(body: impl FnOnce(&mut Self)) -> String {
         let mut writer = Self { text: String::new(), depth: 0, fresh: true };
         writer.enclosed(['{', '}'], body);
@@ -44,13 +44,13 @@ impl Writer {
         });
     }
 
-    /// A whole number.
+    /// An integer.
     pub(in crate::print) fn whole(&mut self, key: &str, number: u64) {
         self.key(key);
         self.text.push_str(&number.to_string());
     }
 
-    /// A number with six decimals; 0 for what is none.
+    /// A number with six decimals; 0 if not finite.
     pub(in crate::print) fn real(&mut self, key: &str, number: f64) {
         self.key(key);
         self.text.push_str(&format!("{:.6}", if number.is_finite() { number } else { 0.0 }));
@@ -62,7 +62,7 @@ impl Writer {
         self.quoted(text);
     }
 
-    /// Texts by name.
+    /// An object of texts.
     pub(in crate::print) fn texts(&mut self, key: &str, pairs: &[(String, String)]) {
         self.object(key, |out| pairs.iter().for_each(|(name, value)| out.text(name, value)));
     }
@@ -115,7 +115,7 @@ mod tests {
     use super::Writer;
 
     #[test]
-    fn spacing_is_that_of_fio() {
+    fn spacing_matches_fio() {
         let text = Writer::document(|out| {
             out.text("a \"b\"", "c\\\t");
             out.object("inner", |out| {

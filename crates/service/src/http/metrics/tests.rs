@@ -1,4 +1,4 @@
-//! The page keeps the rules of the format, and says what the counts say.
+//! Tests of the exposition format and of the exported values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,10 +33,10 @@ fn shown() -> String {
     page(&about, &[counted()])
 }
 
-/// The rules of the exposition format and of `promtool check metrics`: help and type before the samples and once, one
-/// group of samples for each family, names that say their kind and their unit, no sample twice.
+/// The rules of the exposition format and of `promtool check metrics`: HELP and TYPE once and before the samples, one
+/// group of samples per family, names with kind and unit, no duplicate sample.
 #[test]
-fn the_page_keeps_the_rules() {
+fn page_follows_exposition_format() {
     let page = shown();
     let (mut types, mut helped, mut current) = (BTreeMap::new(), BTreeSet::new(), "");
     let mut samples = BTreeSet::new();
@@ -67,7 +67,7 @@ fn the_page_keeps_the_rules() {
 }
 
 #[test]
-fn counts_are_said_in_the_fields_names() {
+fn metrics_follow_prometheus_naming() {
     let page = shown();
     for line in [
         "plimsoll_time_dilation 10",

@@ -1,5 +1,5 @@
-//! Observation of a database under load: its counters, the activity of its sessions, the storage below it, the limit that
-//! held it, and doubts about the figures.
+//! Observation of a database under load: counters, activities of sessions, storage, binding limit, and doubts about the
+//! figures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,10 +18,10 @@ const COUNTERS: Duration = Duration::from_millis(250);
 const SESSIONS: Duration = Duration::from_millis(40);
 const SNAPSHOTS: Duration = Duration::from_secs(1);
 
-/// Receives snapshots that `plimsoll diagnose` reads. Its creator has written their header.
+/// Receives snapshots for `plimsoll diagnose`. Its creator has written their header.
 pub type Sink = Box<dyn FnMut(&Map<String, Value>) + Send>;
 
-/// A value for each activity of sessions.
+/// A value per activity.
 type Each<T> = [T; Spent::ALL.len()];
 
 /// All counters at a moment.
@@ -39,9 +39,9 @@ struct Sample {
 #[derive(Debug, Default)]
 pub(super) struct Observations {
     samples: Vec<Sample>,
-    /// Numbers of sessions by activity.
+    /// Numbers of sessions per activity.
     activity: Vec<(Instant, Each<u32>)>,
-    /// Changes of the storage, with their times.
+    /// Changes of the storage with their times.
     pub marks: Vec<(Instant, String)>,
     /// The first error of observing the database.
     pub error: Option<String>,
@@ -56,22 +56,22 @@ pub(super) struct Window {
     pub client: Option<CpuTime>,
 }
 
-/// Observes a step from a thread of its own.
+/// Observes a step on a separate thread.
 pub(super) struct Monitor<'a> {
     pub clock: Clock,
     pub observer: Option<Box<dyn Observer>>,
     pub below: Option<&'a mut Box<dyn UnderlyingStorage>>,
     pub sink: Option<&'a mut Sink>,
-    /// The server's numbers of the sessions; empty if their activity is not sampled.
+    /// Server-side numbers of the sessions; empty if their activity is not sampled.
     pub numbers: Vec<u64>,
-    /// When the step began; changes of the storage are scheduled from here.
+    /// Start of the step, the origin of scheduled changes of the storage.
     pub began: Instant,
-    /// Whether the step is measured; otherwise the storage is not changed during it.
+    /// Whether the step is measured; the storage changes only in measured steps.
     pub counts: bool,
 }
 
 impl Monitor<'_> {
-    /// Samples until `stop` is set, and once more then.
+    /// Samples until `stop` is set, and then a last time.
     pub fn run(mut self, stop: &AtomicBool) -> Observations {
         let mut seen = Observations::default();
         let began = std::time::Instant::now();
@@ -144,7 +144,7 @@ impl Monitor<'_> {
         }
     }
 
-    /// Queries the database, unless it failed before: a second failure has no new information.
+    /// Queries the database, unless an earlier query failed: further failures add no information.
     fn query<T>(
         &mut self,
         seen: &mut Observations,
@@ -162,7 +162,7 @@ impl Monitor<'_> {
 }
 
 impl Observations {
-    /// Everything, from the first sample to the last.
+    /// The window from the first to the last sample.
     pub fn whole(&self) -> Window {
         match (self.samples.first(), self.samples.last()) {
             (Some(first), Some(last)) => self.over(first.at, last.at, 1),
@@ -170,8 +170,8 @@ impl Observations {
         }
     }
 
-    /// Figures of `sessions` between two moments. Samples do not coincide with these moments: differences between samples are
-    /// scaled to the window.
+    /// Figures of `sessions` between two times. Samples do not coincide with these times: differences between samples
+    /// are scaled to the window.
     pub fn over(&self, from: Instant, to: Instant, sessions: u32) -> Window {
         let Some(first) = self.samples.iter().rev().find(|sample| sample.at <= from).or(self.samples.first()) else {
             return Window::default();
@@ -212,7 +212,7 @@ impl Observations {
     }
 }
 
-/// The split by the database's own times. The time that they do not cover is waiting for the client, commits and latches.
+/// Breakdown by the database's times. The remaining time is waiting for the client, commits and latches.
 fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<Split> {
     let all = span.as_secs_f64() * f64::from(sessions);
     let seconds = |span: Option<Span>| span.map_or(0.0, Span::as_secs_f64);
@@ -238,17 +238,17 @@ fn scaled(span: Span, share: f64) -> Span {
     Span::from_secs_f64(span.as_secs_f64() * share)
 }
 
-/// An activity that takes this share of the sessions' time is the limit.
+/// Minimum fraction of the sessions' time for an activity to be the limit.
 const DOMINANT_SHARE: f64 = 0.4;
-/// A device or the processors are saturated from this utilisation on.
+/// Minimum utilisation of a saturated device or processor.
 const FULL: f64 = 0.9;
-/// Shares below this are not reported.
+/// Thresholds of findings.
 const MAX_CLIENT_SHARE: f64 = 0.1;
 const FEW_CONFLICTS: f64 = 0.01;
-/// With fewer reads than this, the source of their data is not judged.
+/// Minimum number of reads for a statement about their source.
 const FEW_READS: u64 = 100;
 
-/// The limit that held the sessions, in a few words; none if unknown.
+/// The limit of the sessions, in a few words; `None` if unknown.
 pub(super) fn limit(seen: &SessionsResult) -> Option<String> {
     let share = |part: Spent| {
         let shares = seen.split.iter().flat_map(|split| &split.shares);
@@ -301,7 +301,7 @@ pub(super) fn findings(seen: &SessionsResult, system: System, about: &DatabaseAb
     let client = seen.client.map(|cpu| (cpu.user + cpu.system).as_secs_f64());
     if let Some((busy, all)) = busy.filter(|_| system != System::Sqlite) {
         let client = client.unwrap_or_default();
-        // While processors are idle, the client delays no session.
+        // With idle processors, the client delays no session.
         if client / all > MAX_CLIENT_SHARE && busy / all > FULL {
             findings.push(Finding::ClientBound { share: client / all });
         }
@@ -326,7 +326,7 @@ pub(super) fn findings(seen: &SessionsResult, system: System, about: &DatabaseAb
     findings
 }
 
-/// Share of the blocks read from the operating system that did not come from storage.
+/// Fraction of blocks read from the operating system without reading storage.
 fn answered_above(seen: &SessionsResult, about: &DatabaseAbout) -> Option<f64> {
     if about.direct == Some(true) {
         return None;

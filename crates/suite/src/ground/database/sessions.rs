@@ -1,5 +1,5 @@
-//! Concurrent sessions: each repeats transactions (closed load), takes arrivals from a common queue (open load), or calls a
-//! loop inside the server.
+//! Concurrent sessions: each repeats transactions (closed load), takes arrivals from a common queue (open load), or
+//! calls a loop inside the server.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ use crate::recipe::by_part;
 use crate::sql::{ServerLoop, SessionWork, SessionsResult, SessionsStep, TransactionRunner, Transactions};
 use crate::workers::{StartBarrier, WorkerHandle, merge, together, unstarted};
 
-/// Digests of results that have to be equal for all transactions of a kind.
+/// Digests of results that must be equal for all transactions of a kind.
 #[derive(Default)]
 pub(super) struct Digests {
     first: Mutex<HashMap<u8, u64>>,
@@ -28,7 +28,7 @@ pub(super) struct Digests {
 }
 
 impl Digests {
-    /// Compares with the first of that kind.
+    /// Compares a digest with the first of its kind.
     pub fn compare(&self, kind: u8, digest: u64) {
         let mut first = self.first.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if *first.entry(kind).or_insert(digest) != digest {
@@ -46,19 +46,19 @@ pub(super) struct SessionGroup<'a> {
     pub clock: Clock,
     /// Opens when all sessions are connected or have failed.
     pub connected: StartBarrier,
-    /// The server's numbers of the sessions that are connected.
+    /// Server-side numbers of the connected sessions.
     numbers: Mutex<Vec<u64>>,
-    /// When the first one began, in nanoseconds of the clock.
+    /// Start of the first session, in nanoseconds of the clock.
     began: AtomicU64,
 }
 
-/// A session with the transactions that it prepared.
+/// A session with its prepared transactions.
 pub(super) struct OpenSession {
     pub session: Box<dyn Session>,
     pub runner: Option<Box<dyn TransactionRunner>>,
 }
 
-/// The series of a session, and the fault that ended it before the others.
+/// Series of a session, and the fault that ended it early.
 pub(super) type SessionResult = (Vec<Slice>, Option<Fault>);
 
 impl<'a> SessionGroup<'a> {
@@ -75,14 +75,14 @@ impl<'a> SessionGroup<'a> {
         }
     }
 
-    /// Waits until all sessions are connected or have failed. Returns their server-side numbers if all have one.
+    /// Waits until all sessions are connected or have failed. Returns their server-side numbers if all have a number.
     pub fn await_all(&self) -> Vec<u64> {
         self.connected.watch();
         let numbers = self.numbers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         if numbers.len() == self.step.sessions as usize { numbers } else { Vec::new() }
     }
 
-    /// When the first session began; now if none has.
+    /// Start of the first session; now if none has started.
     pub fn began(&self) -> Instant {
         match self.began.load(Ordering::Relaxed) {
             u64::MAX => self.clock.now(),
@@ -119,7 +119,7 @@ impl<'a> SessionGroup<'a> {
         self.step.kinds.get(usize::from(kind)).map_or("?", |kind| &kind.name)
     }
 
-    /// Length of a slice of the series.
+    /// Length of a slice.
     pub fn slice(&self) -> Span {
         (self.step.least / 40)
             .clamp(Span::from_millis(50), Span::from_millis(500))
@@ -132,7 +132,7 @@ impl<'a> SessionGroup<'a> {
     }
 }
 
-/// Runs all sessions. Returns their result so far with the fault that ended them early. Counters are sampled by the monitor.
+/// Runs all sessions. Returns the result so far with the fault that ended them early. The monitor samples the counters.
 pub(super) fn run(group: &SessionGroup<'_>, observe: Observe<'_>) -> (SessionsResult, Option<Fault>) {
     let step = group.step;
     let mut stopped = false;
@@ -145,7 +145,7 @@ pub(super) fn run(group: &SessionGroup<'_>, observe: Observe<'_>) -> (SessionsRe
         Pace::Open { .. } => run_open(group, &mut watch),
         Pace::Closed { .. } => side_by_side(group, &mut watch),
     };
-    // Releases those that wait for sessions which were never started.
+    // Releases sessions that wait for sessions that were never started.
     group.connected.close();
     seen.differing = group.digests.differing.load(Ordering::Relaxed);
     (seen, fault.filter(|_| !stopped))
@@ -178,7 +178,7 @@ fn side_by_side(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult
     (seen, failed)
 }
 
-/// One session of a closed load until its turns are over or the group ends.
+/// Runs a session of a closed load until its turns are over or the group ends.
 fn round(group: &SessionGroup<'_>, number: u32, open: OpenSession, handle: &mut WorkerHandle<'_>) -> SessionResult {
     match (&group.step.work, open.runner) {
         (SessionWork::Transactions(transactions), Some(runner)) => {
@@ -196,10 +196,10 @@ fn round(group: &SessionGroup<'_>, number: u32, open: OpenSession, handle: &mut 
     }
 }
 
-/// Ends a step when its time is over or its figures are precise enough.
+/// Ends a step at its maximum time, or at the required precision.
 struct StopRule<'a> {
     step: &'a SessionsStep,
-    /// Number of slices at which precision is checked again.
+    /// Number of slices at the next check of the precision.
     next_check: usize,
 }
 
@@ -216,7 +216,7 @@ impl StopRule<'_> {
         if elapsed < step.warm_up + step.least || series.len() < self.next_check {
             return ControlFlow::Continue(());
         }
-        // Checked a twentieth later each time: analysing a long series at every slice would take longer than the slice.
+        // Exponential schedule: analysing a long series at every slice would take longer than the slice.
         self.next_check = series.len() + (series.len() / 20).max(5);
         let options = Settle {
             least_warm_up: step.warm_up,
@@ -240,7 +240,7 @@ impl StopRule<'_> {
 pub(super) struct Cancellations(Mutex<BTreeMap<u32, Box<dyn Cancel>>>);
 
 impl Cancellations {
-    /// Opens session `number` of the step, in place of an earlier session of that number, and keeps its handle.
+    /// Opens session `number` of the step, replaces an earlier session of that number, and keeps its handle.
     pub fn session(&self, database: &dyn Database, number: u32) -> Result<Box<dyn Session>, Failure> {
         let session = database.session()?;
         self.each().insert(number, session.cancel());
@@ -256,7 +256,7 @@ impl Cancellations {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Asks the user's observer whether to go on, and cancels all statements when it breaks off.
+    /// Calls the observer, and cancels all statements if it stops the step.
     pub fn ask(&self, observe: &mut dyn FnMut(&[Slice]) -> Onward, series: &[Slice], stopped: &mut bool) -> Onward {
         let onward = observe(series);
         if onward.is_break() && !std::mem::replace(stopped, true) {
@@ -266,12 +266,12 @@ impl Cancellations {
     }
 }
 
-/// A failure of a database as the fault that ends a step.
+/// Converts a failure of a database to a fault that ends a step.
 pub(super) fn fault(attempt: impl Into<String>, failure: Failure) -> Fault {
     Fault { attempt: attempt.into(), source: std::io::Error::other(failure) }
 }
 
-/// The errno that a failed transaction is counted by; none if the failure ends the step.
+/// `errno` under which a failed transaction is counted; `None` if the failure ends the step.
 const fn counted(kind: FailureKind) -> Option<i32> {
     match kind {
         FailureKind::Conflict => Some(rustix::io::Errno::DEADLK.raw_os_error()),
@@ -280,7 +280,7 @@ const fn counted(kind: FailureKind) -> Option<i32> {
     }
 }
 
-/// A session as a target with a depth of 1: the submitting thread executes each operation.
+/// A session as a target of depth 1: the submitting thread executes each operation.
 struct SessionTarget<'a> {
     group: &'a SessionGroup<'a>,
     session: Box<dyn Session>,
@@ -289,18 +289,18 @@ struct SessionTarget<'a> {
     flush: ActivityFlush,
 }
 
-/// Periodically lets a session report its statistics to the server: some servers count them only then.
+/// Periodically makes a session report its statistics: some servers count them only then.
 #[derive(Default)]
 struct ActivityFlush(Instant);
 
 impl ActivityFlush {
     const PERIOD: Span = Span::from_millis(250);
 
-    /// Reports if it is due at `now`.
+    /// Reports if due at `now`.
     pub fn look(&mut self, now: Instant, session: &mut dyn Session) {
         if now >= self.0 + Self::PERIOD {
             self.0 = now;
-            // A session that fails here fails at its next transaction, which reports the reason.
+            // If this fails, the next transaction fails, too, and reports the reason.
             let _ = session.report_statistics();
         }
     }
@@ -315,7 +315,7 @@ impl<'a> SessionTarget<'a> {
 /// Executes the transaction of an operation.
 ///
 /// # Errors
-/// A failure that the next transaction would repeat.
+/// A failure that would recur in the next transaction.
 fn execute(
     group: &SessionGroup<'_>,
     session: &mut dyn Session,
@@ -361,7 +361,7 @@ impl Target for SessionTarget<'_> {
     }
 }
 
-/// Transactions as a load. The stream of an operation is its kind, the offset a random number.
+/// Transactions as a load. The stream of an operation is its kind; the offset is a random number.
 struct TransactionLoad<'a> {
     pacer: Pacer,
     step: &'a SessionsStep,
@@ -371,21 +371,21 @@ struct TransactionLoad<'a> {
 }
 
 impl<'a> TransactionLoad<'a> {
-    /// The transactions of a session of a closed load.
+    /// Transactions of a session in a closed load.
     pub fn closed(transactions: &'a dyn Transactions, step: &'a SessionsStep, seed: u64) -> Self {
         let operations = step.turns.unwrap_or(u64::MAX);
         let phase = Phase { operations, ..Phase::unbounded(Instant::ZERO) };
         Self::new(transactions, step, Pace::Closed { depth: 1 }, phase, seed)
     }
 
-    /// The arrivals of all sessions of an open load from `start` until the end of the step.
+    /// Arrivals of all sessions in an open load, from `start` until the end of the step.
     pub fn open(transactions: &'a dyn Transactions, step: &'a SessionsStep, start: Instant, seed: u64) -> Self {
         let phase = Phase { end: start + step.warm_up + step.most, ..Phase::unbounded(start) };
         Self::new(transactions, step, step.pace, phase, seed)
     }
 
     fn new(transactions: &'a dyn Transactions, step: &'a SessionsStep, pace: Pace, phase: Phase, seed: u64) -> Self {
-        // Arrivals are independent of the kinds.
+        // Arrivals must be independent of the kinds.
         let pacer = Pacer::new(pace, phase, splitmix64(seed ^ 3)).expect("suites have no recorded arrivals");
         Self { pacer, step, transactions, random: fastrand::Rng::with_seed(seed), taken: 0 }
     }
@@ -417,7 +417,7 @@ struct SessionPool<'a> {
     done: Receiver<Result<Completion, Fault>>,
 }
 
-/// Runs an open load. Returns its result so far with the fault that ended it early.
+/// Runs an open load. Returns the result so far with the fault that ended it early.
 fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult, Option<Fault>) {
     let SessionWork::Transactions(transactions) = &group.step.work else {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a loop in the server has no arrivals");
@@ -432,7 +432,7 @@ fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult, Op
             let session = move || serve(group, number, &operations, &send);
             let started = std::thread::Builder::new().name(format!("session {number}")).spawn_scoped(scope, session);
             if let Err(source) = started {
-                // Releases the sessions that wait for this one.
+                // Releases the sessions that wait for this session.
                 group.connected.close();
                 return (SessionsResult::default(), Some(unstarted(group.step.sessions as usize, source)));
             }
@@ -476,7 +476,7 @@ fn serve(
         Err(fault) => return drop(done.send(Err(fault))),
     };
     let Some(mut runner) = open.runner.take() else { return };
-    // It is connected.
+    // Reports the connection.
     let _ = done.send(Ok(nothing));
     let mut flush = ActivityFlush::default();
     while let Ok((slot, op)) = operations.recv() {
@@ -511,7 +511,7 @@ impl Target for SessionPool<'_> {
 
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         for operation in batch {
-            // A session that has ended has sent its fault, which the next wait returns.
+            // A session that has ended has sent its fault, which the next `wait` returns.
             let _ = self.sessions[operation.0.index()].send(*operation);
         }
         Ok(())
@@ -536,11 +536,11 @@ fn gone() -> Fault {
     Fault { attempt: "waiting for sessions".into(), source }
 }
 
-/// Length of a call: short enough for progress, long enough to make the cost of the client negligible.
+/// Length of a call: short enough for progress, long enough for a negligible cost of the client.
 const BURST: Span = Span::from_millis(250);
 
-/// Calls the loop until the group ends or the session's turns are over. The server makes the load, so nothing of it passes the
-/// loop of `drive`.
+/// Calls the loop until the group ends or the session's turns are over. The server generates the load, so that the loop
+/// of `drive` is not involved.
 fn run_in_server(
     group: &SessionGroup<'_>,
     server: &dyn ServerLoop,
@@ -584,9 +584,9 @@ struct ServerLoopCalls<'a> {
     session: Box<dyn Session>,
     counting: Counting,
     series: Vec<Slice>,
-    /// When the first call began.
+    /// Start of the first call.
     begin: Instant,
-    /// Where the present slice begins, from there.
+    /// Start of the present slice, from `begin`.
     slice: Span,
     length: Span,
     flush: ActivityFlush,
@@ -602,15 +602,14 @@ impl ServerLoopCalls<'_> {
                     return Err(fault("calling the loop in the server", failure));
                 };
                 self.counting.failed(&self.op(0), number);
-                // Not every system rolls back by itself.
+                // Not every system rolls back automatically.
                 let _ = self.session.rollback();
                 return Ok(());
             }
         };
         let end = self.group.clock.now().since(self.begin);
         let units = server.units(&rows).ok_or_else(|| {
-            let source =
-                std::io::Error::new(std::io::ErrorKind::InvalidData, "its answer is not what it was made to give");
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidData, "unexpected result of the server loop");
             Fault { attempt: "calling the loop in the server".into(), source }
         })?;
         for unit in units {
@@ -630,7 +629,7 @@ impl ServerLoopCalls<'_> {
         Op { offset: 0, length: 0, kind: if writes { Kind::Write } else { Kind::Read }, stream: kind }
     }
 
-    /// Closes all slices that ended by then.
+    /// Closes all slices that end by `moment`.
     fn close_until(&mut self, moment: Span) {
         while moment >= self.slice + self.length {
             self.close(self.length);

@@ -14,9 +14,9 @@ use super::sessions::{Cancellations, fault};
 use crate::sql::{SqlRequest, StatementsResult, StatementsStep};
 use crate::workers::{WorkerHandle, merge, together};
 
-/// Length of a slice, for progress only.
+/// Length of a slice, only for progress.
 const SLICE: Span = Span::from_millis(500);
-/// All statements are counted as this.
+/// Counted operation of every statement.
 const OP: Op = Op { offset: 0, length: 0, kind: Kind::Write, stream: 0 };
 
 /// State shared by the sessions of a step.
@@ -25,7 +25,7 @@ struct Shared<'a> {
     step: &'a StatementsStep,
     cancels: &'a Cancellations,
     clock: Clock,
-    /// The next statement, or the first of the next transaction.
+    /// Index of the next statement, or of the first of the next transaction.
     next: AtomicU64,
 }
 
@@ -34,7 +34,7 @@ struct Shared<'a> {
 struct SessionResult {
     series: Vec<Slice>,
     counting: Counting,
-    /// Beginning of the current slice.
+    /// Start of the present slice.
     slice: Instant,
     wrong: u64,
     first_wrong: Option<String>,
@@ -44,7 +44,7 @@ struct SessionResult {
     fault: Option<Fault>,
 }
 
-/// Runs all statements. Returns their result so far with the fault that ended them early.
+/// Runs all statements. Returns the result so far with the fault that ended them early.
 pub(super) fn run(
     database: &dyn Database,
     step: &StatementsStep,
@@ -82,7 +82,7 @@ pub(super) fn run(
     }
     seen.done = each.count;
     seen.each = each;
-    // A step that the user interrupted has not failed.
+    // An interrupted step has not failed.
     (seen, failed.filter(|_| !stopped))
 }
 
@@ -188,7 +188,7 @@ impl PreparingSession {
 }
 
 impl SessionResult {
-    /// Ends the current slice after `span`.
+    /// Closes the present slice after `span`.
     fn close(&mut self, span: Span) {
         self.series.push(Slice { start: self.slice, span, tally: self.counting.take() });
         self.slice += span;

@@ -1,15 +1,15 @@
-//! The ladder's table as its author laid it out, and the same beside his.
+//! Table of the ladder in the article's layout, and a comparison with the article.
 
 use plimsoll_units::Span;
 
 use super::Rung;
 use super::published::ROWS;
 
-/// Below this mean, times are shown in milliseconds: hundredths of a second would say nothing.
+/// Times are in milliseconds below this mean: hundredths of a second would be too coarse.
 const SHORT: Span = Span::from_secs(1);
 
-/// Sessions, the mean of each execution over the sessions, the mean of all, and executions per minute. Without columns for
-/// executions, percentiles of all of them instead.
+/// Sessions, mean of each execution over the sessions, overall mean, and executions per minute. Without columns per
+/// execution, percentiles of all executions.
 pub(super) fn table(rungs: &[Rung<'_>], columns: Option<u64>) -> String {
     let short = rungs.iter().all(|rung| rung.mean() < SHORT);
     let time = |span: Option<Span>| match span {
@@ -50,7 +50,7 @@ pub(super) fn table(rungs: &[Rung<'_>], columns: Option<u64>) -> String {
     text
 }
 
-/// Means and throughput beside those of the article, and how they grow: absolute figures are of another table.
+/// Means, throughput and their growth next to those of the article: absolute figures belong to different tables.
 pub(super) fn beside(rungs: &[Rung<'_>]) -> String {
     let mut text = format!(
         "{:>8}{:>12}{:>12}{:>14}{:>14}{:>12}{:>12}\n{:>8}{:>12}{:>12}{:>14}{:>14}{:>12}{:>12}\n",
@@ -94,7 +94,7 @@ fn minutes(span: Span) -> String {
     format!("{:02}:{:02}.{:02}", hundredths / 6000, hundredths / 100 % 60, hundredths % 100)
 }
 
-/// One digit behind the point, as the article has it, where it says something.
+/// A decimal as in the article, where significant.
 pub(super) fn rate(per_minute: f64) -> String {
     let digits = usize::from(per_minute < 100.0);
     format!("{per_minute:.digits$}")
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_the_article_writes_them() {
+    fn times_are_formatted_like_article() {
         let check = |ms, expected: &str| assert_eq!(minutes(Span::from_millis(ms)), expected);
         check(13_360, "00:13.36");
         check(41_994, "00:41.99");

@@ -1,16 +1,16 @@
-//! The ladder that an article published: a full scan of a table in Oracle, on a disk of Azure in 2014.
+//! The published ladder: full scans of a table in Oracle on an Azure disk, 2014.
 
-/// What the suite follows.
+/// The followed article.
 pub(super) const FOLLOWS: &str = "froop: striping disks of Windows Server on Microsoft Azure (gist, Japanese), ladder of a full scan of 13 September 2014";
 
-/// Above the comparison.
-pub(super) const TITLE: &str = "Beside the article's full scan in Oracle on one disk of Azure, 2014";
+/// Title of the comparison.
+pub(super) const TITLE: &str = "Compared with the article's full scan in Oracle on an Azure disk, 2014";
 
-/// A line of its table.
+/// A row of the table.
 pub(super) struct Row {
-    /// Statements at once.
+    /// Concurrent statements.
     pub(super) sessions: u32,
-    /// Mean response, in seconds.
+    /// Mean response time, in seconds.
     pub(super) mean_s: f64,
     /// Throughput, in statements per minute.
     pub(super) per_minute: f64,
@@ -20,7 +20,7 @@ const fn row(sessions: u32, mean_s: f64, per_minute: f64) -> Row {
     Row { sessions, mean_s, per_minute }
 }
 
-/// Its table.
+/// The table.
 pub(super) const ROWS: [Row; 8] = [
     row(1, 13.36, 4.5),
     row(2, 13.91, 8.6),
@@ -32,5 +32,5 @@ pub(super) const ROWS: [Row; 8] = [
     row(12, 41.99, 17.1),
 ];
 
-/// The delay and the queue that its table is fitted by: seconds at the station that queues, and elsewhere.
+/// Fit of the table: service time of the queueing station and delay elsewhere, in seconds.
 pub(super) const STATION_S: (f64, f64) = (3.48, 9.88);

@@ -1,4 +1,4 @@
-//! The statement of the ladder, the comparison of its results, and the generated table.
+//! Statement of the ladder, comparison of its results, and the generated table.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,21 +10,21 @@ use crate::recipes::numbers::{numbers, parts};
 use crate::sql::{StatementsStep, TransactionRunner, Transactions};
 use crate::step::Step;
 
-/// Bytes that a row takes in its block, everything around it included, in each of the systems: eight in a block of 8 KiB, four
-/// in one of 4 KiB, fifteen in one of 16 KiB.
+/// Bytes per row in a block, with overhead, in every system: eight rows in a block of 8 KiB, four in 4 KiB, fifteen in
+/// 16 KiB.
 const ROW: u64 = 1 << 10;
 /// Rows per INSERT statement.
 const PART: u64 = 10_000;
 
-/// Comparison of results: the first digest of all rungs, and the number of executions of a rung that differ from it.
+/// Comparison of results: the first digest of all rungs, and the number of executions of a rung that differ.
 #[derive(Debug, Default)]
-pub(super) struct Witness {
+pub(super) struct ResultCheck {
     first: Arc<OnceLock<u64>>,
     differing: AtomicU64,
 }
 
-impl Witness {
-    /// For another rung, compared with the same first result.
+impl ResultCheck {
+    /// A check for another rung, compared with the same first result.
     pub(super) fn beside(&self) -> Self {
         Self { first: Arc::clone(&self.first), differing: AtomicU64::new(0) }
     }
@@ -42,16 +42,16 @@ impl Witness {
     }
 }
 
-/// Executions of one statement; the kind is the turn, as far as there are kinds.
+/// Executions of a statement; the kind is the turn, up to the number of kinds.
 pub(super) struct Executions {
     pub(super) sql: Arc<str>,
     pub(super) opening: Option<&'static str>,
     /// Whether sessions are read-only.
     pub(super) read_only: bool,
-    /// Whether the statement is the built-in one, on a table per session.
+    /// Whether the statement is built in, with a table per session.
     pub(super) own_tables: bool,
     pub(super) kinds: u64,
-    pub(super) witness: Arc<Witness>,
+    pub(super) result_check: Arc<ResultCheck>,
 }
 
 impl Transactions for Executions {
@@ -71,13 +71,13 @@ impl Transactions for Executions {
             session.read_only().map_err(|failure| with_remedy(&failure))?;
         }
         let sql = if self.own_tables { full_scan_of(&self.sql, number) } else { Arc::clone(&self.sql) };
-        Ok(Box::new(Execution { sql, witness: Arc::clone(&self.witness) }))
+        Ok(Box::new(Execution { sql, result_check: Arc::clone(&self.result_check) }))
     }
 }
 
 struct Execution {
     sql: Arc<str>,
-    witness: Arc<Witness>,
+    result_check: Arc<ResultCheck>,
 }
 
 impl TransactionRunner for Execution {
@@ -86,18 +86,18 @@ impl TransactionRunner for Execution {
             Kind::ReadOnly => with_remedy(&failure),
             _ => failure,
         })?;
-        self.witness.sees(answer.digest);
+        self.result_check.sees(answer.digest);
         Ok(Some(answer.digest))
     }
 }
 
-/// The failure of a write in a read-only session, with the remedy.
+/// Failure of a write in a read-only session, with the remedy.
 fn with_remedy(failure: &Failure) -> Failure {
     let remedy = "the statement runs in sessions that only read: add --allow-writes if it may change your tables";
     Failure::new(failure.kind, format!("{}: {remedy}", failure.message))
 }
 
-/// Whether the first statement only reads, by its first word.
+/// Whether a script begins with a reading statement, by its first word.
 pub(super) fn is_reading(sql: &str) -> bool {
     let lines = sql.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("--"));
     let first = lines.flat_map(|line| line.split(|c: char| !c.is_ascii_alphabetic())).find(|word| !word.is_empty());
@@ -109,18 +109,18 @@ pub(super) fn is_reading(sql: &str) -> bool {
 /// Placeholder of the session's table in the built-in statement.
 const TABLE: &str = "ladder_rows";
 
-/// The built-in statement: reads every row and returns one.
+/// The built-in statement: reads every row and returns a single row.
 pub(super) const fn full_scan() -> &'static str {
     "SELECT count(*), sum(amount) FROM ladder_rows"
 }
 
-/// The same for session `number`, from 0. Each has a table of its own: sessions that scan one table side by side would find in
-/// memory what the first of them has just read.
+/// The same for session `number`, from 0. Each session has a table: concurrent scans of a shared table would hit the
+/// pages just read by another session.
 pub(super) fn full_scan_of(sql: &str, number: u32) -> Arc<str> {
     sql.replace(TABLE, &format!("{TABLE}_{number}")).into()
 }
 
-/// What makes a table of about so many bytes for each of so many sessions. None where it is not known how the system makes rows.
+/// Statements that create a table of about `size` bytes per session. `None` if the system is not supported.
 pub(super) fn filling(system: System, size: Bytes, sessions: u32) -> Option<Vec<Step>> {
     let filler = match system {
         System::Sqlite => "printf('%0960d', n)".to_owned(),
@@ -140,11 +140,11 @@ pub(super) fn filling(system: System, size: Bytes, sessions: u32) -> Option<Vec<
         System::Sqlite => "id INTEGER PRIMARY KEY, amount INTEGER NOT NULL, filler TEXT NOT NULL",
         _ => "id BIGINT NOT NULL PRIMARY KEY, amount INTEGER NOT NULL, filler VARCHAR(1000) NOT NULL",
     };
-    // Latin letters only, so that a character is a byte.
+    // Latin letters, so that a character is a byte.
     let charset = if system == System::Mysql { " CHARACTER SET latin1" } else { "" };
     let create = tables().map(|table| format!("CREATE TABLE {table} ({columns}){charset}"));
     let finish = match system {
-        // Otherwise the first scan would mark each row as committed, and write all of it.
+        // Without it, the first scan would set hint bits, and rewrite the whole table.
         System::Postgres => "VACUUM ANALYZE",
         System::Mysql => "ANALYZE TABLE",
         _ => "ANALYZE",

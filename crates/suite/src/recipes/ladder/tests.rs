@@ -1,4 +1,4 @@
-//! The ladder as data: its steps, its table and what it says, without a database.
+//! Steps, table and verdicts of the ladder, without a database.
 
 use plimsoll_record::{Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op};
@@ -39,7 +39,7 @@ fn ladder(rungs: &[u32], until: Until) -> Ladder {
     Ladder::new(options, &facts(System::Postgres)).expect("rungs that rise")
 }
 
-/// All that it makes when each step is done as `seen` says.
+/// All steps, each with the result of `seen`.
 fn climb(ladder: &mut Ladder, seen: impl Fn(&SessionsStep) -> SessionsResult) -> Vec<CompletedStep> {
     let facts = facts(System::Postgres);
     let mut done = Vec::new();
@@ -53,7 +53,7 @@ fn climb(ladder: &mut Ladder, seen: impl Fn(&SessionsStep) -> SessionsResult) ->
     done
 }
 
-/// What the article saw: each execution of a rung takes its mean.
+/// The article's results: each execution of a rung takes the mean of the rung.
 fn article(step: &SessionsStep) -> SessionsResult {
     let row = published::ROWS.iter().find(|row| row.sessions == step.sessions).expect("a rung of the article");
     let response = Span::from_secs_f64(row.mean_s);
@@ -69,7 +69,7 @@ fn article(step: &SessionsStep) -> SessionsResult {
 }
 
 #[test]
-fn the_articles_ladder_is_its_table_and_its_station() {
+fn article_ladder_reproduces_table_and_fit() {
     let options = LadderOptions { beside_article: true, ..article_options() };
     let mut ladder = Ladder::new(options, &facts(System::Postgres)).expect("the article's");
     let done = climb(&mut ladder, article);
@@ -92,7 +92,7 @@ fn the_articles_ladder_is_its_table_and_its_station() {
 }
 
 #[test]
-fn without_a_queue_no_most_is_made_up() {
+fn linear_throughput_has_no_fitted_maximum() {
     let mut ladder = ladder(&[1, 2, 6], Until::Turns(2));
     let done = climb(&mut ladder, |step| {
         let response = Span::from_millis(700);
@@ -106,12 +106,12 @@ fn without_a_queue_no_most_is_made_up() {
     });
     let facts = facts(System::Postgres);
     assert_eq!(ladder.database_result(&done, &facts).fitted, None);
-    let said = ladder.verdicts(&done, &facts);
-    assert!(said[0].contains("6 sessions brought 6.0 times as many executions as 1 session"), "{said:#?}");
+    let sentences = ladder.verdicts(&done, &facts);
+    assert!(sentences[0].contains("6 sessions brought 6.0 times as many executions as 1 session"), "{sentences:#?}");
 }
 
 #[test]
-fn rungs_come_in_their_order_between_set_up_and_tear_down() {
+fn rungs_run_between_setup_and_teardown() {
     let options = LadderOptions {
         sql: Some(script("x.sql", "UPDATE t SET a = 1")),
         may_write: true,
@@ -131,7 +131,7 @@ fn rungs_come_in_their_order_between_set_up_and_tear_down() {
 }
 
 #[test]
-fn the_built_in_table_is_as_large_as_it_was_asked_for() {
+fn built_in_table_has_requested_size() {
     for system in [System::Postgres, System::Mysql, System::Sqlite] {
         let steps = filling(system, Bytes::mib(100), 1).expect("a system that is known");
         let Work::Statements(fill) = &steps[1].work else { panic!("{:?}", steps[1]) };
@@ -142,7 +142,7 @@ fn the_built_in_table_is_as_large_as_it_was_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_climbed_is_refused() {
+fn invalid_ladder_options_are_refused() {
     let refused = |rungs: &[u32], until| Ladder::new(of_script(rungs, until), &facts(System::Sqlite)).is_err();
     let once = Until::Turns(1);
     for rungs in [&[][..], &[0, 1], &[2, 1], &[1, 1], &[1, 5000]] {
@@ -153,7 +153,7 @@ fn what_cannot_be_climbed_is_refused() {
 }
 
 #[test]
-fn reading_is_told_by_the_first_word() {
+fn reading_is_detected_by_first_word() {
     for reads in ["select 1", "  -- a comment\nWITH a AS (SELECT 1) SELECT * FROM a", "(SELECT 1)"] {
         assert!(is_reading(reads), "{reads}");
     }
@@ -163,7 +163,7 @@ fn reading_is_told_by_the_first_word() {
 }
 
 #[test]
-fn many_turns_have_no_columns() {
+fn many_turns_print_percentiles() {
     assert_eq!(ladder(&[1, 2], Until::Turns(6)).kinds().len(), 6);
     assert_eq!(ladder(&[1, 2], Until::Turns(100)).kinds().len(), 1);
 }

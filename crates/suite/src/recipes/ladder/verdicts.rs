@@ -1,4 +1,4 @@
-//! What a ladder says: the most it gives, from where on, what is queued for, and whether the rows were the same.
+//! Verdicts of a ladder: maximum throughput, its knee, the binding limit, and equality of results.
 
 use plimsoll_analyse::closed;
 use plimsoll_record::DelayAndQueue;
@@ -10,26 +10,26 @@ use super::{Ladder, Rung};
 use crate::ground::Facts;
 use crate::recipes::evidence::bound;
 
-/// A fit that is off by more than this describes something else.
+/// Maximum relative error of a fit.
 const POOR: f64 = 0.2;
 
 pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Vec<String> {
     let Some(last) = rungs.last() else { return Vec::new() };
     let fitted = ladder.fitted(rungs);
-    let mut said = match &fitted {
+    let mut sentences = match &fitted {
         Some(fitted) => station(fitted, last),
         None if rungs.len() > 1 => vec![no_station(&rungs[0], last)],
         None => Vec::new(),
     };
-    said.push(format!("What binds at {}: {}.", sessions(last.sessions), bound(last.seen)));
-    said.extend(ended_early(ladder, last));
-    said.extend(fetched(ladder, last));
-    said.extend(fits_in_memory(ladder, facts));
-    said.push(rows(ladder, rungs));
+    sentences.push(format!("Binding limit at {}: {}.", sessions(last.sessions), bound(last.seen)));
+    sentences.extend(ended_early(ladder, last));
+    sentences.extend(fetched(ladder, last));
+    sentences.extend(fits_in_memory(ladder, facts));
+    sentences.push(rows(ladder, rungs));
     if ladder.options.beside_article {
-        said.extend(fitted.as_ref().map(article));
+        sentences.extend(fitted.as_ref().map(article));
     }
-    said
+    sentences
 }
 
 fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {
@@ -61,7 +61,7 @@ fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {
     ]
 }
 
-/// Throughput grew with the sessions, or not as one queue makes it grow.
+/// Throughput grew linearly, or not like that of a single queue.
 fn no_station(first: &Rung<'_>, last: &Rung<'_>) -> String {
     format!(
         "No station was found that sessions queue for: {} brought {:.1} times as many executions as {}. Climb further: \
@@ -82,7 +82,7 @@ fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
     ))
 }
 
-/// How much of the built-in table came from storage for each scan.
+/// Share of the built-in table read from storage per scan.
 fn fetched(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
     let size = ladder.options.table_size()?;
     let fetched = Bytes::new(last.seen.counted.fetched_bytes?.checked_div(last.counted)?);
@@ -99,24 +99,27 @@ fn fits_in_memory(ladder: &Ladder, facts: &Facts) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "The table of {size} fits into {what} of {holds}: scans may have been answered from there; give --table more, or limit \
-         --memory."
+        "The table of {size} fits into {what} of {holds}: scans may have been served from memory; give a larger \
+         --table, or limit --memory."
     ))
 }
 
 fn rows(ladder: &Ladder, rungs: &[Rung<'_>]) -> String {
     let differing: Vec<String> = rungs
         .iter()
-        .zip(&ladder.witnesses)
-        .filter(|(_, witness)| witness.differing() > 0)
-        .map(|(rung, witness)| format!("{} of {} at {}", witness.differing(), rung.all.count, sessions(rung.sessions)))
+        .zip(&ladder.result_checks)
+        .filter(|(_, result_check)| result_check.differing() > 0)
+        .map(|(rung, result_check)| {
+            format!("{} of {} at {}", result_check.differing(), rung.all.count, sessions(rung.sessions))
+        })
         .collect();
     if differing.is_empty() {
         let all: u64 = rungs.iter().map(|rung| rung.all.count).sum();
         return format!("All {all} executions brought the same rows.");
     }
     format!(
-        "Executions that brought other rows than the first: {}. A statement whose result does not change has found an error.",
+        "Executions with other rows than the first: {}. If the result of the statement should not change, this is an \
+         error.",
         differing.join(", ")
     )
 }

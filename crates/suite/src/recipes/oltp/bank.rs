@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
 
 use super::ledger::{Ended, Ledger, transact};
-use super::{By, Script, Tables};
+use super::{ExecutionMode, Script, Tables};
 use crate::recipes::numbers::{numbers, parts};
 use crate::sql::{TransactionRunner, Transactions};
 
@@ -21,14 +21,14 @@ const UPDATE_TELLER: &str = "UPDATE tellers SET tbalance = tbalance + ? WHERE ti
 const UPDATE_BRANCH: &str = "UPDATE branches SET bbalance = bbalance + ? WHERE bid = ?";
 const INSERT_HISTORY: &str = "INSERT INTO history (tid, bid, aid, delta, mtime) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)";
 
-/// The tables of `scale` branches. None if the system is not supported.
+/// The tables of `scale` branches. `None` if the system is not supported.
 pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     let wide = |width: u32| match system {
         System::Sqlite => "TEXT".to_owned(),
         System::Mysql => format!("CHAR({width}) CHARACTER SET latin1"),
         _ => format!("CHAR({width})"),
     };
-    // SQLite has no columns of a fixed width.
+    // SQLite has no fixed-width columns.
     let filler =
         |width: u32| if system == System::Sqlite { format!("printf('%{width}s', '')") } else { "''".to_owned() };
     let create = vec![
@@ -70,30 +70,32 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     })
 }
 
-/// Inconsistencies of balances, history and committed transactions. The history had `before` rows before the first transaction.
-pub(super) fn wrongs(script: Script, row: &Row, before: i64, ledger: &Ledger) -> Vec<String> {
+/// Inconsistencies between balances, history and committed transactions. The history had `before` rows before the first
+/// transaction.
+pub(super) fn inconsistencies(script: Script, row: &Row, before: i64, ledger: &Ledger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
-    let mut wrongs = Vec::new();
+    let mut inconsistencies = Vec::new();
     if accounts != moved {
-        wrongs.push(format!("accounts hold {accounts} in all, and {moved} were moved"));
+        inconsistencies.push(format!("accounts hold {accounts} in all, and {moved} were moved"));
     }
     let others = if script == Script::TpcB { moved } else { 0 };
     if tellers != others || branches != others {
-        wrongs.push(format!("tellers hold {tellers} and branches {branches}, where {others} were moved"));
+        inconsistencies.push(format!("tellers hold {tellers} and branches {branches}, where {others} were moved"));
     }
     let (least, unsure) = (if script == Script::SelectOnly { 0 } else { ledger.made(0) }, ledger.unsure());
     let rows = u64::try_from(rows - before).unwrap_or(0);
     if !(least..=least + unsure).contains(&rows) {
-        wrongs.push(format!("{least} transactions were committed, {unsure} perhaps, and the history has {rows} rows"));
+        inconsistencies
+            .push(format!("{least} transactions were committed, {unsure} perhaps, and the history has {rows} rows"));
     }
-    wrongs
+    inconsistencies
 }
 
-/// Transactions of one of the scripts.
+/// Transactions of a script.
 pub(super) struct Bank {
     pub(super) script: Script,
-    pub(super) by: By,
+    pub(super) by: ExecutionMode,
     pub(super) scale: u64,
     pub(super) ledger: Arc<Ledger>,
 }
@@ -101,7 +103,7 @@ pub(super) struct Bank {
 /// The transactions of a session.
 struct Teller {
     script: Script,
-    by: By,
+    by: ExecutionMode,
     scale: u64,
     ledger: Arc<Ledger>,
     prepared: Vec<Prepared>,
@@ -116,10 +118,10 @@ impl Transactions for Bank {
         let call = |name: &str, parameters: &str| self.by.call(name, parameters);
         let statements: Vec<String> = match (self.script, self.by) {
             (Script::SelectOnly, _) => vec![SELECT_ACCOUNT.into()],
-            (Script::SimpleUpdate, By::Statements) => {
+            (Script::SimpleUpdate, ExecutionMode::Statements) => {
                 [UPDATE_ACCOUNT, SELECT_ACCOUNT, INSERT_HISTORY].map(String::from).into()
             }
-            (_, By::Statements) => {
+            (_, ExecutionMode::Statements) => {
                 [UPDATE_ACCOUNT, SELECT_ACCOUNT, INSERT_HISTORY, UPDATE_TELLER, UPDATE_BRANCH].map(String::from).into()
             }
             (Script::SimpleUpdate, _) => vec![call("move_simply", "?, ?, ?, ?")],
@@ -141,7 +143,7 @@ impl Teller {
             return look(session, self.prepared[0], account);
         }
         let delta = Value::Int(random.i64(-MAX_DELTA..=MAX_DELTA));
-        if self.by != By::Statements {
+        if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[0], &[account, teller, branch, delta])?;
             return Ok(Ended::Committed);
         }
@@ -162,7 +164,7 @@ fn look(session: &mut dyn Session, prepared: Prepared, account: Value) -> Result
     let shown = format!("{account:?}");
     match session.execute(prepared, &[account])?.rows {
         1 => Ok(Ended::Committed),
-        rows => Err(Failure::new(Kind::Statement, format!("account {shown} is there {rows} times instead of once"))),
+        rows => Err(Failure::new(Kind::Statement, format!("account {shown} has {rows} rows instead of a single row"))),
     }
 }
 

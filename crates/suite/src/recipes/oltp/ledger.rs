@@ -1,4 +1,5 @@
-//! The client's account of committed transactions, for comparison with the database, and multi-statement transactions.
+//! The client's count of committed transactions, for comparison with the database, and execution of multi-statement
+//! transactions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,9 +22,9 @@ impl Ledger {
         match outcome {
             Ok(Ended::Committed) => self.made[usize::from(kind).min(KINDS - 1)].fetch_add(1, Ordering::Relaxed),
             Ok(Ended::Undone) => self.undone.fetch_add(1, Ordering::Relaxed),
-            // Rolled back by the server because of a conflict.
+            // Rolled back by the server after a conflict.
             Err(failure) if failure.kind == Kind::Conflict => 0,
-            // It is unknown whether it was committed.
+            // Unknown whether it was committed.
             Err(_) => self.unsure.fetch_add(1, Ordering::Relaxed),
         };
     }
@@ -38,7 +39,7 @@ impl Ledger {
         self.unsure.load(Ordering::Relaxed)
     }
 
-    /// Transactions that were rolled back on purpose.
+    /// Transactions rolled back intentionally.
     pub(super) fn undone(&self) -> u64 {
         self.undone.load(Ordering::Relaxed)
     }
@@ -49,7 +50,7 @@ impl Ledger {
 pub(super) enum Ended {
     /// Committed.
     Committed,
-    /// Rolled back on purpose.
+    /// Rolled back intentionally.
     Undone,
 }
 
@@ -64,7 +65,7 @@ pub(super) fn transact(
         Ended::Undone => session.rollback().map(|()| ended),
     });
     if outcome.is_err() {
-        // On a lost session this fails as well; the first failure is reported.
+        // Fails, too, in a lost session; the first failure is reported.
         let _ = session.rollback();
     }
     outcome
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_have_been_committed_is_told_apart() {
+    fn unknown_outcomes_are_counted_separately() {
         let ledger = Ledger::default();
         ledger.note(0, Ok(Ended::Committed));
         ledger.note(2, Ok(Ended::Committed));

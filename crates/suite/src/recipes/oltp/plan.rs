@@ -11,9 +11,9 @@ use super::OltpOptions;
 const MAX_SESSIONS: u32 = 4096;
 /// Maximum number of branches or warehouses: account numbers must fit in 32 bits.
 const MAX_SCALE: u32 = 20_000;
-/// Open loads that a sweep measures in one pass.
+/// Open loads per pass of a sweep.
 const SLOTS_IN_A_PASS: u32 = 5;
-/// Maximum number of loads around the load line between the doubled ones.
+/// Maximum number of refining loads around the load line.
 const REFINEMENTS: usize = 3;
 /// Minimum number of sessions of an open load.
 const MIN_OPEN_SESSIONS: u32 = 16;
@@ -42,7 +42,7 @@ pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
     })
 }
 
-/// Number of loads that the options list.
+/// Number of loads listed in the options.
 fn named(options: &OltpOptions) -> usize {
     options.clients.as_ref().map_or(0, Vec::len) + options.rates.as_ref().map_or(0, Vec::len)
 }
@@ -60,7 +60,7 @@ fn slots(options: &OltpOptions, least: Span) -> SlotPlan {
     }
 }
 
-/// The points so far as slots.
+/// Converts the points to slots.
 pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
     let mut start = Instant::ZERO;
     let mut open = 0;
@@ -72,7 +72,7 @@ pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
                 (SlotRole::Pass, (open - 1) / SLOTS_IN_A_PASS)
             }
         };
-        // Kinds of transactions are streams that share one load.
+        // Kinds of transactions are streams of the same load.
         let slot = LoadSlot { beside_iops: 0.0, ..LoadSlot::of(run, role, pass, start) };
         start = start + run.warm_up + run.span;
         slot
@@ -106,8 +106,8 @@ fn check(options: &OltpOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// Sessions of an open load: twice the number with the highest throughput, so that arrivals rarely wait for a free session; the
-/// maximum if that is unknown.
+/// Sessions of an open load: twice the number with the highest throughput, so that arrivals rarely wait for a session;
+/// the maximum if unknown.
 pub(super) fn sessions_of_open(options: &OltpOptions, runs: &[Run]) -> u32 {
     let closed = runs.iter().filter_map(|run| match run.offered {
         Pace::Closed { depth } => Some((depth, run.figures.iops.value)),
@@ -128,7 +128,7 @@ pub(super) fn expected_points(options: &OltpOptions) -> usize {
     }
 }
 
-/// The loads in words.
+/// Description of the loads.
 pub(super) fn words(options: &OltpOptions) -> String {
     if let Some(clients) = &options.clients {
         let clients: Vec<String> = clients.iter().map(u32::to_string).collect();

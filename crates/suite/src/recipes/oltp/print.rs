@@ -1,13 +1,13 @@
-//! Figures of short transactions as pgbench lays them out, all loads as a table, and percentiles by kind.
+//! Results of short transactions: pgbench's layout, a table of all loads, and percentiles by kind.
 
 use plimsoll_load::Pace;
 use plimsoll_record::Bins;
 use plimsoll_units::Span;
 
-use super::{By, Measured, OltpOptions};
+use super::{ExecutionMode, Measured, OltpOptions};
 
-/// One point in pgbench's lines.
-pub(super) fn summary(options: &OltpOptions, by: By, point: &Measured<'_>) -> String {
+/// A point in pgbench's layout.
+pub(super) fn summary(options: &OltpOptions, by: ExecutionMode, point: &Measured<'_>) -> String {
     let run = &point.run;
     let (done, failed) = (run.total.operations(), run.total.errors());
     let response = run.total.response();
@@ -17,7 +17,7 @@ pub(super) fn summary(options: &OltpOptions, by: By, point: &Measured<'_>) -> St
             format!("arrivals: {:.1} a second, taken by {} clients\n", rate.as_f64(), point.step.sessions)
         }
     };
-    let mode = if by == By::Statements { "prepared" } else { "prepared, one call each" };
+    let mode = if by == ExecutionMode::Statements { "prepared" } else { "prepared, one call each" };
     format!(
         "transaction type: {}\nscaling factor: {}\nquery mode: {mode}\n{load}duration: {:.1} s\n\
          number of transactions actually processed: {done}\nnumber of failed transactions: {failed} ({:.3}%)\n\
@@ -36,7 +36,7 @@ fn mean(times: &Bins) -> Span {
     times.mean().unwrap_or_default()
 }
 
-/// The standard deviation, to the width of the bins.
+/// Standard deviation, to the width of the bins.
 pub(super) fn deviation(times: &Bins) -> Span {
     if times.count < 2 {
         return Span::ZERO;
@@ -47,7 +47,7 @@ pub(super) fn deviation(times: &Bins) -> Span {
     Span::from_secs_f64((squares / times.count as f64).sqrt())
 }
 
-/// What a load is called.
+/// Name of a load.
 fn load(pace: Pace) -> String {
     match pace {
         Pace::Closed { depth } => format!("{depth} client{}", if depth == 1 { "" } else { "s" }),
@@ -55,7 +55,7 @@ fn load(pace: Pace) -> String {
     }
 }
 
-/// Every load: closed ones by clients, then open ones by rate.
+/// All loads: closed loads by clients, then open loads by rate.
 pub(super) fn loads(points: &[Measured<'_>]) -> String {
     let mut text = format!("{:<14}{:>12}{:>10}", "load", "tps", "failed");
     text.push_str(&heads());
@@ -78,7 +78,7 @@ fn offered(pace: Pace) -> (bool, f64) {
     }
 }
 
-/// Every kind of transaction of one point.
+/// All kinds of transactions of a point.
 pub(super) fn kinds(point: &Measured<'_>) -> String {
     let mut text = format!("{:<14}{:>12}{:>10}", "kind", "processed", "share");
     text.push_str(&heads());

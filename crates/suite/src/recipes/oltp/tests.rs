@@ -1,4 +1,4 @@
-//! Short transactions as data: their loads, their layouts and their checks, without a database.
+//! Loads, layouts and checks of short transactions, without a database.
 
 use plimsoll_database::Value;
 use plimsoll_record::{Counting, Slice};
@@ -13,7 +13,7 @@ fn oltp(options: OltpOptions) -> Oltp {
     Oltp::new(options, &facts(System::Postgres)).expect("options that fit")
 }
 
-/// A system with eight processors that takes 10 ms for a transaction, for as long as the step asks.
+/// A system with eight servers of 10 ms per transaction, for the duration of the step.
 fn eight_at_once(step: &SessionsStep) -> SessionsResult {
     let (sessions, rate) = match step.pace {
         Pace::Closed { depth } => (f64::from(depth), f64::from(depth.min(8)) / 0.010),
@@ -63,7 +63,7 @@ fn paces(done: &[CompletedStep]) -> Vec<Pace> {
 }
 
 #[test]
-fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
+fn clients_rise_to_saturation_and_tables_are_checked_last() {
     let mut oltp = oltp(OltpOptions::default());
     let done = made(&mut oltp, &[5, 5, 5, 5, 0]);
     let depths: Vec<u32> =
@@ -74,13 +74,13 @@ fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(CHECKED));
     let facts = facts(System::Postgres);
     assert!(!oltp.has_failed(&done));
-    let said = oltp.verdicts(&done, &facts);
-    assert!(said[0].starts_with("The most was 800 transactions a second"), "{said:#?}");
-    assert!(said[1].starts_with("The knee is at 8 clients: 800 transactions a second"), "{said:#?}");
-    assert!(said[2].starts_with("Load line: p99 <= "), "{said:#?}");
+    let sentences = oltp.verdicts(&done, &facts);
+    assert!(sentences[0].starts_with("The most was 800 transactions a second"), "{sentences:#?}");
+    assert!(sentences[1].starts_with("The knee is at 8 clients: 800 transactions a second"), "{sentences:#?}");
+    assert!(sentences[2].starts_with("Load line: p99 <= "), "{sentences:#?}");
     let listings = oltp.listings(&done, &facts);
     assert!(listings[0].text.contains("transaction type: tpc-b\nscaling factor: 10\n"), "{}", listings[0].text);
-    // Several loads brought the most; each client waits for all of them.
+    // Several loads had the maximum throughput; each client waits for all of them.
     let figure = |name: &str| {
         let (_, rest) = listings[0].text.split_once(name).expect("it is listed");
         rest.split_whitespace().next().and_then(|figure| figure.parse::<f64>().ok()).expect("a number")
@@ -92,7 +92,7 @@ fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
 }
 
 #[test]
-fn open_loads_follow_where_they_are_asked_for() {
+fn open_loads_follow_closed_loads() {
     let mut oltp = oltp(OltpOptions { open: true, ..OltpOptions::default() });
     let done = made(&mut oltp, &[0, 0, 0, 0, 0]);
     let open: Vec<f64> = paces(&done)
@@ -104,7 +104,7 @@ fn open_loads_follow_where_they_are_asked_for() {
 }
 
 #[test]
-fn named_loads_are_made_in_their_order_and_no_others() {
+fn listed_loads_run_in_order() {
     let mut closed = oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::default() });
     assert_eq!(paces(&made(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
     let rates = vec![Iops::per_second(50), Iops::per_second(20)];
@@ -121,13 +121,17 @@ fn named_loads_are_made_in_their_order_and_no_others() {
 }
 
 #[test]
-fn what_does_not_agree_fails_the_suite() {
+fn inconsistent_data_fail_the_suite() {
     let check = |row: &[i64], failed: bool| {
         let mut oltp = oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::default() });
         let done = made(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
-        let said = oltp.verdicts(&done, &facts(System::Postgres));
-        assert_eq!(said.iter().any(|said| said.starts_with("SOMETHING DOES NOT AGREE")), failed, "{said:?}");
+        let sentences = oltp.verdicts(&done, &facts(System::Postgres));
+        assert_eq!(
+            sentences.iter().any(|sentences| sentences.starts_with("INCONSISTENT DATA")),
+            failed,
+            "{sentences:?}"
+        );
     };
     check(&[7, 7, 7, 7, 0], false);
     check(&[7, 7, 6, 7, 0], true);
@@ -136,7 +140,7 @@ fn what_does_not_agree_fails_the_suite() {
 }
 
 #[test]
-fn wrongly_loaded_tables_end_it() {
+fn wrongly_loaded_tables_end_the_suite() {
     let mut oltp = oltp(OltpOptions::default());
     let facts = facts(System::Postgres);
     let mut done: Vec<CompletedStep> = Vec::new();
@@ -149,8 +153,8 @@ fn wrongly_loaded_tables_end_it() {
     }
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(LOADED));
     assert!(oltp.has_failed(&done));
-    let said = oltp.verdicts(&done, &facts);
-    assert!(said[0].contains("accounts has 999999 rows instead of 1000000"), "{said:?}");
+    let sentences = oltp.verdicts(&done, &facts);
+    assert!(sentences[0].contains("accounts has 999999 rows instead of 1000000"), "{sentences:?}");
 }
 
 #[test]
@@ -170,7 +174,7 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_deviation_is_that_of_the_counts() {
+fn deviation_matches_counts() {
     let times =
         plimsoll_record::Bins::counted([(Span::from_millis(10), 500), (Span::from_millis(30), 500)], 20_000_000_000);
     let deviation = print::deviation(&times).as_millis_f64();

@@ -1,14 +1,15 @@
-//! TPC-C-like transactions: tables in the sizes of TPC-C, new orders, payments and order status, and the consistency check.
+//! TPC-C-like transactions: tables in the sizes of TPC-C, new orders, payments and order status, and the consistency
+//! check.
 //!
-//! Not TPC-C: no terminals, no deliveries, no stock levels, customers by number only. Amounts are in hundredths, so that sums are
-//! exact in every system.
+//! Not TPC-C: no terminals, no deliveries, no stock levels, customers only by number. Amounts are in hundredths, so
+//! that sums are exact in every system.
 
 use std::sync::Arc;
 
 use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
 
 use super::ledger::{Ended, Ledger, transact};
-use super::{By, Tables};
+use super::{ExecutionMode, Tables};
 use crate::recipes::numbers::{numbers, parts};
 use crate::sql::{TransactionRunner, Transactions};
 
@@ -21,7 +22,7 @@ const ORDER_STATUS: u8 = 2;
 const DISTRICTS: u64 = 10;
 const CUSTOMERS: u64 = 3000;
 const ITEMS: u64 = 100_000;
-/// Initial orders of a district, and the oldest undelivered order.
+/// Initial orders of a district, and its oldest undelivered order.
 const ORDERS: u64 = 3000;
 const UNDELIVERED: u64 = 2101;
 /// Minimum and maximum number of lines of an order.
@@ -29,7 +30,7 @@ const LINES: (u64, u64) = (5, 15);
 /// Initial year-to-date balance of a district.
 const TAKEN: u64 = 3_000_000;
 
-/// The tables of `warehouses` warehouses. None if the system is not supported.
+/// The tables of `warehouses` warehouses. `None` if the system is not supported.
 pub(super) fn tables(system: System, warehouses: u64) -> Option<Tables> {
     let initial_lines: u64 = (1..=ORDERS).map(lines_of).sum();
     let districts = DISTRICTS * warehouses;
@@ -61,7 +62,7 @@ pub(super) fn tables(system: System, warehouses: u64) -> Option<Tables> {
     })
 }
 
-/// Lines of an initial order.
+/// Number of lines of an initial order.
 const fn lines_of(order: u64) -> u64 {
     LINES.0 + order % (LINES.1 - LINES.0 + 1)
 }
@@ -105,7 +106,7 @@ fn create(system: System) -> Vec<String> {
     ]
 }
 
-/// Contents of a long column: as many digits as TPC-C has letters on average.
+/// Content of a long column: as many digits as the average number of letters in TPC-C.
 fn letters(system: System, count: u32) -> String {
     match system {
         System::Sqlite => format!("printf('%0{count}d', n)"),
@@ -114,7 +115,7 @@ fn letters(system: System, count: u32) -> String {
     }
 }
 
-/// Phases of loading: a later phase reads the rows of an earlier one.
+/// Phases of loading: later phases read rows of earlier phases.
 fn fill(system: System, warehouses: u64) -> Option<Vec<Vec<String>>> {
     let text = |count| letters(system, count);
     let (short, info) = (text(16), text(38));
@@ -140,7 +141,7 @@ fn fill(system: System, warehouses: u64) -> Option<Vec<Vec<String>>> {
             let rows = numbers(system, 1, CUSTOMERS)?;
             let account = format!("'GC', n % 51, -1000, 1000, 1, {}", text(400));
             first.push(format!("INSERT INTO customers SELECT {at}, n, {short}, {short}, {account} FROM {rows}"));
-            // 1801 is a prime that divides no count of customers, so each customer has one of the orders.
+            // 1801 is a prime that does not divide the number of customers, so that each customer has an order.
             let rows = numbers(system, 1, ORDERS)?;
             let order =
                 format!("1 + (n * 1801) % {CUSTOMERS}, CURRENT_TIMESTAMP, {} + n % {}", LINES.0, LINES.1 - LINES.0 + 1);
@@ -160,25 +161,25 @@ fn fill(system: System, warehouses: u64) -> Option<Vec<Vec<String>>> {
 
 /// Rows before the first transaction.
 pub(super) struct Before {
-    /// Of the orders.
+    /// Number of orders.
     pub(super) orders: i64,
-    /// Of the payments.
+    /// Number of payments.
     pub(super) payments: i64,
 }
 
-/// Inconsistencies; empty if there are none.
-pub(super) fn wrongs(warehouses: u64, row: &Row, before: &Before, ledger: &Ledger) -> Vec<String> {
+/// Inconsistencies; empty if none.
+pub(super) fn inconsistencies(warehouses: u64, row: &Row, before: &Before, ledger: &Ledger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
-    let mut wrongs = Vec::new();
+    let mut inconsistencies = Vec::new();
     let mut same = |what: &str, one: i64, other: i64| {
         if one != other {
-            wrongs.push(format!("{what}: {one} and {other}"));
+            inconsistencies.push(format!("{what}: {one} and {other}"));
         }
     };
     same("orders, and numbers that districts gave out", figure(0), figure(1));
-    same("lines of orders, and what the orders say that they have", figure(2), figure(3));
+    same("lines of orders, and the line counts of the orders", figure(2), figure(3));
     same("money of warehouses and of their districts, in hundredths", figure(4), figure(5));
-    same("districts whose newest order is not the last number given out", figure(8), 0);
+    same("districts whose newest order is not the last assigned number", figure(8), 0);
     let initial = (ORDERS * DISTRICTS * warehouses).cast_signed();
     let undelivered = ((ORDERS + 1 - UNDELIVERED) * DISTRICTS * warehouses).cast_signed();
     same("new orders, of orders and of those not delivered", figure(0) - initial, figure(7) - undelivered);
@@ -186,15 +187,18 @@ pub(super) fn wrongs(warehouses: u64, row: &Row, before: &Before, ledger: &Ledge
     let mut committed = |what: &str, least: u64, seen: i64| {
         let seen = u64::try_from(seen).unwrap_or(0);
         if !(least..=least + unsure).contains(&seen) {
-            wrongs.push(format!("{least} {what} were committed, {unsure} transactions perhaps, and {seen} are there"));
+            inconsistencies.push(format!(
+                "{least} {what} were committed, {unsure} transactions may have been, and \
+                                          {seen} exist"
+            ));
         }
     };
     committed("new orders", ledger.made(NEW_ORDER), figure(0) - before.orders);
     committed("payments", ledger.made(PAYMENT), figure(6) - before.payments);
-    wrongs
+    inconsistencies
 }
 
-/// Of 21 transactions ten are of each of the first two kinds, and one is of the third.
+/// Of 21 transactions, ten are of each of the first two kinds, and a single is of the third.
 const OF_EACH: u64 = 10;
 const IN_ALL: u64 = 21;
 
@@ -224,24 +228,24 @@ const STATEMENTS: [&str; 17] = [
 
 /// The TPC-C-like transactions.
 pub(super) struct Trade {
-    pub(super) by: By,
+    pub(super) by: ExecutionMode,
     pub(super) warehouses: u64,
     pub(super) ledger: Arc<Ledger>,
-    /// Seed of the constants of non-uniform numbers.
+    /// Seed of the constants of `NURand`.
     pub(super) seed: u64,
 }
 
 /// The transactions of a session.
 struct Trader {
-    by: By,
+    by: ExecutionMode,
     warehouses: u64,
     ledger: Arc<Ledger>,
-    /// Constants of non-uniform numbers: of customers, and of items.
+    /// Constants of `NURand` for customers and items.
     constants: (u64, u64),
     prepared: Vec<Prepared>,
 }
 
-/// One line of an order.
+/// A line of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
     supplier: u64,
@@ -260,8 +264,8 @@ impl Transactions for Trade {
 
     fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         let statements: Vec<String> = match self.by {
-            By::Statements => STATEMENTS.map(String::from).into(),
-            // The results are those of the procedures.
+            ExecutionMode::Statements => STATEMENTS.map(String::from).into(),
+            // The queries read the results of the procedures.
             by => vec![
                 "CALL place_order(?, ?, ?, ?, ?, ?)".into(),
                 by.call("pay", "?, ?, ?, ?, ?, ?"),
@@ -276,7 +280,7 @@ impl Transactions for Trade {
     }
 }
 
-/// A non-uniform number from 1 to `most`: `NURand` of TPC-C.
+/// Non-uniform random number from 1 to `most`: `NURand` of TPC-C.
 fn uneven(random: &mut fastrand::Rng, spread: u64, constant: u64, most: u64) -> u64 {
     ((random.u64(..=spread) | random.u64(1..=most)) + constant) % most + 1
 }
@@ -285,10 +289,10 @@ fn value(number: u64) -> Value {
     Value::Int(number.cast_signed())
 }
 
-/// The first row of a query that must have one.
+/// First row of a query that must return rows.
 fn first(session: &mut dyn Session, prepared: Prepared, values: &[Value], what: &str) -> Result<Vec<Value>, Failure> {
     let rows = session.fetch(prepared, values)?;
-    rows.into_iter().next().ok_or_else(|| Failure::new(Kind::Statement, format!("{what} is not there: {values:?}")))
+    rows.into_iter().next().ok_or_else(|| Failure::new(Kind::Statement, format!("{what} is missing: {values:?}")))
 }
 
 impl Trader {
@@ -296,12 +300,12 @@ impl Trader {
         value(uneven(random, 1023, self.constants.0, CUSTOMERS))
     }
 
-    /// Another warehouse than `home`, if there is one.
+    /// A warehouse other than `home`, if there is any.
     fn elsewhere(&self, random: &mut fastrand::Rng, home: u64) -> u64 {
         if self.warehouses < 2 { home } else { (home + random.u64(1..self.warehouses) - 1) % self.warehouses + 1 }
     }
 
-    /// The lines of an order, in locking order. The last line of 1 % of the orders has an unknown item.
+    /// Lines of an order, in locking order. The last line of 1 % of the orders has an unknown item.
     fn lines(&self, random: &mut fastrand::Rng, home: u64) -> Vec<Line> {
         let count = random.u64(LINES.0..=LINES.1);
         let mut lines: Vec<Line> = Vec::new();
@@ -324,7 +328,7 @@ impl Trader {
         let (district, customer) = (value(random.u64(1..=DISTRICTS)), self.customer(random));
         let lines = self.lines(random, home);
         let home = value(home);
-        if self.by == By::Statements {
+        if self.by == ExecutionMode::Statements {
             return transact(session, |session| self.place(session, &home, &district, &customer, &lines));
         }
         let list = |of: fn(&Line) -> u64| {
@@ -334,7 +338,7 @@ impl Trader {
         let lists = [list(|line| line.item), list(|line| line.supplier), list(|line| line.quantity)];
         let values: Vec<Value> = [home, district, customer].into_iter().chain(lists).collect();
         session.execute(self.prepared[0], &values)?;
-        // The procedure rolls an order with an unknown item back.
+        // The procedure rolls back orders with unknown items.
         let undone = lines.iter().any(|line| line.item > ITEMS);
         Ok(if undone { Ended::Undone } else { Ended::Committed })
     }
@@ -374,7 +378,7 @@ impl Trader {
     fn payment(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<Ended, Failure> {
         let home = random.u64(1..=self.warehouses);
         let (district, paid) = (value(random.u64(1..=DISTRICTS)), value(random.u64(100..=500_000)));
-        // 85 % of the customers pay at their home district.
+        // 85 % of the customers pay in their home district.
         let (of_w, of_d) = if random.u64(0..100) < 85 {
             (value(home), district.clone())
         } else {
@@ -382,7 +386,7 @@ impl Trader {
         };
         let customer = [of_w, of_d, self.customer(random)];
         let at = [value(home), district];
-        if self.by != By::Statements {
+        if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[1], &[&at[..], &customer, &[paid]].concat())?;
             return Ok(Ended::Committed);
         }
@@ -400,11 +404,11 @@ impl Trader {
     fn order_status(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<Ended, Failure> {
         let home = value(random.u64(1..=self.warehouses));
         let customer = [home, value(random.u64(1..=DISTRICTS)), self.customer(random)];
-        if self.by != By::Statements {
+        if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[2], &customer)?;
             return Ok(Ended::Committed);
         }
-        // Read-only, and the lines of an order do not change, so no transaction is needed.
+        // Read-only, and the lines of an order never change: no transaction is needed.
         session.execute(self.prepared[14], &customer)?;
         let order = first(session, self.prepared[15], &customer, "an order")?.swap_remove(0);
         session.execute(self.prepared[16], &[customer[0].clone(), customer[1].clone(), order])?;
@@ -431,11 +435,11 @@ mod tests {
 
     fn trader(warehouses: u64) -> Trader {
         let ledger = Arc::new(Ledger::default());
-        Trader { by: By::Statements, warehouses, ledger, constants: (7, 11), prepared: Vec::new() }
+        Trader { by: ExecutionMode::Statements, warehouses, ledger, constants: (7, 11), prepared: Vec::new() }
     }
 
     #[test]
-    fn lines_are_as_tpc_c_draws_them() {
+    fn order_lines_follow_tpc_c() {
         let (trader, mut random) = (trader(4), fastrand::Rng::with_seed(3));
         let (mut unused, mut remote, mut all) = (0, 0, 0);
         for _ in 0..20_000 {
@@ -452,15 +456,15 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_ten_ten_and_one() {
-        let trade = Trade { by: By::Statements, warehouses: 1, ledger: Arc::default(), seed: 1 };
+    fn transaction_mix_is_10_10_1() {
+        let trade = Trade { by: ExecutionMode::Statements, warehouses: 1, ledger: Arc::default(), seed: 1 };
         let mut counts = [0; 3];
         (0..2_100).for_each(|random| counts[usize::from(trade.pick(random))] += 1);
         assert_eq!(counts, [1_000, 1_000, 100]);
     }
 
     #[test]
-    fn uneven_numbers_stay_in_their_range_and_are_uneven() {
+    fn nurand_is_in_range_and_non_uniform() {
         let mut random = fastrand::Rng::with_seed(1);
         let mut counts = vec![0_u32; 3001];
         (0..300_000).for_each(|_| counts[uneven(&mut random, 1023, 100, 3000) as usize] += 1);

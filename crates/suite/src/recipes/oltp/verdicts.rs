@@ -1,4 +1,4 @@
-//! What short transactions say: how many a second may be asked for, what binds, and whether what was written agrees.
+//! Verdicts on short transactions: supported rate, binding limit, and consistency of the data.
 
 use plimsoll_database::System;
 use plimsoll_load::Pace;
@@ -11,38 +11,39 @@ use crate::recipe::{CompletedStep, Recipe};
 use crate::recipes::evidence::bound;
 use crate::recipes::load_line::keeping;
 
-/// The sessions' own program may take this share of the host's processors before it is a part of what is measured.
+/// Maximum share of the host's processors for this program, above which it is part of the measured load.
 const MAX_CLIENT_SHARE: f64 = 0.1;
 
-/// The point with the most transactions a second; of equal ones the first, which is the lightest of closed ones that rise.
+/// The point with the highest throughput; of equal points the first, which has the lightest closed load.
 pub(super) fn most<'a, 'b>(points: &'a [Measured<'b>]) -> Option<&'a Measured<'b>> {
     points.iter().rev().max_by(|a, b| a.run.figures.iops.value.total_cmp(&b.run.figures.iops.value))
 }
 
 pub(super) fn verdicts(oltp: &Oltp, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
     let measured = Oltp::measured(done);
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if let Some(best) = most(&measured) {
         let judged = oltp.database_result(done, facts);
-        said.push(format!(
+        sentences.push(format!(
             "The most was {:.0} transactions a second, at {}.",
             best.run.figures.iops.value,
             load(best.step.pace)
         ));
-        said.extend(judged.knee.as_ref().map(knee));
-        said.extend(judged.load_line.as_ref().map(|line| format!("Load line: {}.", keeping(line, "transactions"))));
-        said.push(format!("What binds at the most: {}.", bound(best.seen)));
-        said.extend(client(best, facts));
+        sentences.extend(judged.knee.as_ref().map(knee));
+        sentences
+            .extend(judged.load_line.as_ref().map(|line| format!("Load line: {}.", keeping(line, "transactions"))));
+        sentences.push(format!("Binding limit at the maximum: {}.", bound(best.seen)));
+        sentences.extend(client(best, facts));
     }
-    said.extend(agreement(oltp, done));
+    sentences.extend(agreement(oltp, done));
     if oltp.options.script == Script::NewOrder {
-        said.push(format!(
-            "This is TPC-C-like, not TPC-C: {} new orders were undone on purpose (about 1 % of them), customers are found by number \
-             only, and nothing is delivered.",
+        sentences.push(format!(
+            "This is TPC-C-like, not TPC-C: {} new orders were rolled back intentionally (about 1 % of them), \
+             customers are found only by number, and there are no deliveries.",
             oltp.ledger.undone()
         ));
     }
-    said
+    sentences
 }
 
 fn load(pace: Pace) -> String {
@@ -58,7 +59,7 @@ fn knee(knee: &Knee) -> String {
     format!("The knee is at {}: {:.0} transactions a second, {mean} each on average.", load(knee.offered), knee.iops)
 }
 
-/// The share of the host's processors that this program took. In `SQLite` it is the database, too.
+/// Share of the host's processors used by this program. For `SQLite` this includes the database.
 fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
     if facts.database.as_ref().is_some_and(|(system, _)| *system == System::Sqlite) {
         return None;
@@ -67,7 +68,7 @@ fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
     let all = host.whole().as_secs_f64();
     let share = (cpu.user + cpu.system).as_secs_f64() / all.max(1e-9);
     let caution = if share > MAX_CLIENT_SHARE {
-        ": caution, this is a part of what was measured; give the host more processors, or leave out --statements"
+        ": caution, this is a part of the measured load; give the host more processors, or leave out --statements"
     } else {
         ""
     };
@@ -75,18 +76,18 @@ fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
 }
 
 fn agreement(oltp: &Oltp, done: &[CompletedStep]) -> Vec<String> {
-    let loaded = oltp.wrongly_loaded(done);
+    let loaded = oltp.load_errors(done);
     if !loaded.is_empty() {
         return vec![format!("The tables were not loaded as they have to be: {}.", loaded.join("; "))];
     }
     let what = match oltp.options.script {
-        Script::NewOrder => "numbers of orders, their lines, the money, and what was committed",
+        Script::NewOrder => "numbers of orders, their lines, the money, and the committed transactions",
         Script::SelectOnly => "balances and the empty history",
-        _ => "balances, the history, and what was committed",
+        _ => "balances, the history, and the committed transactions",
     };
-    vec![match oltp.wrongs(done) {
-        None => format!("It was not checked whether {what} agree: it ended before."),
-        Some(wrongs) if wrongs.is_empty() => format!("All agrees: {what}."),
-        Some(wrongs) => format!("SOMETHING DOES NOT AGREE: {}.", wrongs.join("; ")),
+    vec![match oltp.inconsistencies(done) {
+        None => format!("Consistency was not checked, because the run ended early: {what}."),
+        Some(inconsistencies) if inconsistencies.is_empty() => format!("Consistent: {what}."),
+        Some(inconsistencies) => format!("INCONSISTENT DATA: {}.", inconsistencies.join("; ")),
     }]
 }

@@ -1,6 +1,6 @@
-//! The statements of SLOB in each system.
+//! SLOB's statements in each system.
 //!
-//! A schema is a table and its index, both named after its number.
+//! A schema is a table with its index, both named by its number.
 
 use plimsoll_database::System;
 
@@ -10,10 +10,10 @@ use super::oracle::Oracle;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 
-/// A half-open range of places of keys.
+/// A half-open range of key places.
 pub(super) type Places = (u64, u64);
 
-/// Statements of one system, for the schema of a number from 1.
+/// Statements of a system, for schemas numbered from 1.
 pub(super) trait Dialect: Sync {
     /// Creates the table.
     fn table(&self, layout: &Layout, schema: u32) -> Vec<String>;
@@ -27,14 +27,14 @@ pub(super) trait Dialect: Sync {
     /// Statements after loading: index, statistics, and the loop if it runs inside the server.
     fn finish(&self, layout: &Layout, schema: u32) -> Vec<String>;
 
-    /// A row for each schema: its number, its rows with a key, the blocks of its table.
+    /// Query with a row per schema: number, rows with a key, blocks of the table.
     fn count(&self, layout: &Layout) -> String;
 }
 
-/// The statement with which a session works in a schema: schema, `UPDATE_PCT`, seed of the places, microseconds.
+/// Statement that runs a session's loop in a schema: schema, `UPDATE_PCT`, seed of the places, microseconds.
 pub(super) type Call = fn(u32, u32, u64, u64) -> String;
 
-/// The call of the loop inside the server; none if there is none.
+/// Call of the loop inside the server; `None` if the system has none.
 pub(super) fn call(system: System) -> Option<Call> {
     match system {
         System::Postgres => Some(super::postgres::call),
@@ -54,12 +54,12 @@ pub(super) fn dialect(system: System) -> &'static dyn Dialect {
     }
 }
 
-/// The table of a schema.
+/// Table of a schema.
 pub(super) fn table(schema: u32) -> String {
     format!("slob_{schema}")
 }
 
-/// `c1, c2` and so on, each made by `of` its number from 1.
+/// List of `of(1)`, `of(2)` and so on, for each column.
 pub(super) fn columns(count: u64, of: impl Fn(u64) -> String) -> String {
     (1..=count).map(of).collect::<Vec<_>>().join(", ")
 }
@@ -69,12 +69,12 @@ pub(super) fn every_column() -> String {
     columns(COLUMNS, |number| format!("c{number}"))
 }
 
-/// The union of a query over all schemas.
+/// Union of a query over all schemas.
 pub(super) fn of_each(layout: &Layout, of: impl Fn(u32) -> String) -> String {
     (1..=layout.schemas).map(of).collect::<Vec<_>>().join(" UNION ALL ")
 }
 
-/// Repetitions of an eight-letter word for at least this number of bytes of compressible text.
+/// Repetitions of an eight-letter word for at least `bytes` of compressible text.
 pub(super) const fn repeats(bytes: u64) -> u64 {
     bytes.div_ceil(8)
 }

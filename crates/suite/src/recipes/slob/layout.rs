@@ -1,6 +1,6 @@
-//! Layout of a schema: one row per block, keys at random places, nineteen columns.
+//! Layout of a schema: a row per block, keys at random places, nineteen columns.
 //!
-//! Knows nothing about statements; sizes follow from how each system lays out a block.
+//! Independent of statements; sizes follow from the block formats of the systems.
 
 use plimsoll_database::System;
 use plimsoll_record::DatabaseAbout;
@@ -10,16 +10,16 @@ use super::scatter::Scatter;
 
 /// Columns without the key, as in SLOB.
 pub(super) const COLUMNS: u64 = 19;
-/// `PostgreSQL`: the head of a page, of a row with its padding, a row's pointer, and the length of a column.
+/// `PostgreSQL`: page header, row header with padding, line pointer, and column length.
 const POSTGRES: (u64, u64, u64, u64) = (24, 24, 4, 4);
-/// Versions of a row that a page of `PostgreSQL` holds: an update stays in its page while one of them can be pruned, and
-/// those of the last moment cannot, as transactions beside it may still see them.
+/// Row versions in a page of `PostgreSQL`: an update stays in its page while old versions can be pruned. Recent
+/// versions cannot, because concurrent transactions may see them.
 const VERSIONS: u64 = 4;
-/// `InnoDB` keeps at least two rows in a page: what a page and a row need beside the columns, at most.
+/// `InnoDB` stores at least two rows per page: maximum overhead of a page and of a row.
 const INNODB: (u64, u64) = (132, 100);
-/// `InnoDB`: a row is below 16 KiB on the largest pages.
+/// `InnoDB`: maximum size of a row on the largest pages.
 const INNODB_ROW_MAX: u64 = 16_384;
-/// `SQLite`: what a page and a row need beside the columns, at most.
+/// `SQLite`: maximum overhead of a page and its row.
 const SQLITE: u64 = 100;
 /// Oracle: `VARCHAR2(128)`.
 const ORACLE: u64 = 128;
@@ -29,31 +29,31 @@ const ORACLE: u64 = 128;
 pub(super) struct Layout {
     /// The system.
     pub(super) system: System,
-    /// `MariaDB` before 10.10 has no function for random bytes.
+    /// False for `MariaDB` before 10.10, which has no function for random bytes.
     pub(super) has_random_bytes: bool,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub(super) block: u64,
-    /// Rows of a schema; keys are 1 to this.
+    /// Rows per schema; keys are 1 to this number.
     pub(super) rows: u64,
-    /// Bytes of each of the [`COLUMNS`].
+    /// Size of each of the [`COLUMNS`] in bytes.
     pub(super) column: u64,
     /// `WORK_UNIT`.
     pub(super) work_unit: u64,
-    /// Columns that an update changes.
+    /// Number of columns changed by an update.
     pub(super) changed: u64,
-    /// First and last key that a range in the hotspot may end before, and how often; none without one.
+    /// First and last end of a range in the hotspot, and its frequency; `None` without a hotspot.
     hot: Option<(u64, u64, u64)>,
     /// Think time.
     pub(super) think: Option<ThinkTime>,
-    /// Columns hold text that compresses.
+    /// Whether columns hold compressible text.
     pub(super) compressible: bool,
-    /// Schemas.
+    /// Number of schemas.
     pub(super) schemas: u32,
     seed: u64,
 }
 
 impl Layout {
-    /// The parameters of its tables and procedures, in a line.
+    /// Parameters of its tables and procedures, in a line.
     pub(super) fn data(&self) -> String {
         let Self { schemas, rows, block, column, work_unit, changed, hot, think, compressible, seed, .. } = self;
         format!(
@@ -62,10 +62,10 @@ impl Layout {
         )
     }
 
-    /// The layout of `rows` rows on blocks of `block` bytes.
+    /// Layout of `rows` rows on blocks of `block` bytes.
     ///
     /// # Errors
-    /// A one-line message: one row per block is not possible.
+    /// A one-line message: a row per block is impossible.
     pub(super) fn new(
         system: System,
         about: &DatabaseAbout,
@@ -100,32 +100,32 @@ impl Layout {
         })
     }
 
-    /// Keys of a range that ends before `end`: one less than the work unit, as in SLOB.
+    /// Keys in a range that ends before `end`: the work unit minus 1, as in SLOB.
     pub(super) const fn visited(&self) -> u64 {
         self.work_unit - 1
     }
 
-    /// The least end of a range, and how many ends there are from there.
+    /// Minimum end of a range, and the number of possible ends.
     pub(super) const fn ends(&self) -> (u64, u64) {
         (self.work_unit + 1, self.rows - 2 * self.work_unit)
     }
 
-    /// The least and the greatest end of a range in the hotspot.
+    /// Minimum and maximum end of a range in the hotspot.
     pub(super) fn hot(&self) -> Option<(u64, u64)> {
         self.hot.map(|(first, last, _)| (first, last))
     }
 
-    /// Which unit of work in so many is in the hotspot, the least end of a range there, and how many ends there are.
+    /// Frequency of the hotspot, minimum end of a range in it, and the number of possible ends.
     pub(super) fn hot_ends(&self) -> Option<(u64, u64, u64)> {
         self.hot.map(|(first, last, frequency)| (frequency, first, last + 1 - first))
     }
 
-    /// Bytes of all columns of a row.
+    /// Size of all columns of a row in bytes.
     pub(super) const fn row(&self) -> u64 {
         self.column * COLUMNS
     }
 
-    /// Where the keys of a schema, from 1, lie.
+    /// Permutation of the keys of a schema, numbered from 1.
     pub(super) fn scatter(&self, schema: u32) -> Scatter {
         Scatter::new(self.rows, self.seed, schema)
     }
@@ -136,7 +136,8 @@ impl Layout {
     }
 }
 
-/// Bytes of each column. Two rows never share a block; where a system insists, the second one is nobody's.
+/// Size of each column in bytes. Two rows with keys never share a block; where a system requires a second row, it has
+/// no key.
 fn column(system: System, block: u64) -> Option<u64> {
     let each = match system {
         System::Postgres => {
@@ -152,7 +153,7 @@ fn column(system: System, block: u64) -> Option<u64> {
     Some(each & !3).filter(|column| *column >= 16)
 }
 
-/// `RANDOM_BYTES` is of `MariaDB` 10.10 and of every `MySQL` that is still in use.
+/// `RANDOM_BYTES` exists in `MariaDB` 10.10 and in all supported versions of `MySQL`.
 fn has_random_bytes(about: &DatabaseAbout) -> bool {
     let mut numbers =
         about.version.split(|letter: char| !letter.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_of_the_size_that_keeps_others_out_of_their_block() {
+    fn row_size_excludes_other_rows_from_block() {
         let check = |system, block: u64, expected: Option<u64>| {
             assert_eq!(column(system, block), expected, "{system} {block}");
         };
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_without_random_bytes_are_known_by_their_version() {
+    fn random_bytes_support_follows_version() {
         let check = |system: &str, version: &str, expected| {
             let about = DatabaseAbout { system: system.into(), version: version.into(), ..DatabaseAbout::default() };
             assert_eq!(has_random_bytes(&about), expected, "{system} {version}");

@@ -1,8 +1,8 @@
-//! Statements for `MariaDB` and `MySQL`, whose tables are `InnoDB`'s.
+//! Statements for `MariaDB` and `MySQL` with `InnoDB` tables.
 //!
-//! `InnoDB` keeps at least two rows in a page, so every row with a key is followed by one without, and the two fill a page:
-//! nobody asks for the second. The primary key is the place, so that pages are in the order of loading; keys are a second,
-//! unique index.
+//! `InnoDB` stores at least two rows per page. Therefore every row with a key is followed by a row without a key that
+//! is never read, and the two fill a page. The primary key is the place, so that pages are in loading order; keys are a
+//! second, unique index.
 
 use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
 use super::layout::{COLUMNS, Layout};
@@ -10,11 +10,11 @@ use crate::sql::filled;
 
 pub(super) struct Mysql;
 
-/// Bytes that `RANDOM_BYTES` gives at most, and those of a hash.
+/// Maximum result of `RANDOM_BYTES`, and size of a hash.
 const RANDOM_BYTES_MAX: u64 = 1024;
 const HASH: u64 = 64;
 
-/// Bytes of this length. `from` is an expression that a hash is made of, which has to differ wherever they have to.
+/// Expression for bytes of this length. `from` is an expression to be hashed, distinct per row.
 fn bytes(layout: &Layout, length: u64, from: &str) -> String {
     if layout.compressible {
         return format!("LEFT(REPEAT('plimsoll', {}), {length})", repeats(length));
@@ -39,7 +39,7 @@ impl Dialect for Mysql {
     }
 
     fn places_at_once(&self) -> u64 {
-        // Twice as many rows, each of them a step of the recursion, of which both systems allow 1,000.
+        // The statement inserts twice as many rows by recursion, which both systems limit to 1,000 steps.
         256
     }
 
@@ -80,16 +80,16 @@ impl Dialect for Mysql {
     }
 }
 
-/// The statement that calls the loop of a schema.
+/// Statement that calls the loop of a schema.
 pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> String {
-    // The two halves of the state of the server's generator, which has thirty bits in each.
+    // State of the server's generator: two numbers of thirty bits.
     let (one, other) = (seed >> 34, seed & 0x3fff_ffff);
     format!("CALL slob_work_{schema}({burst_us}, {one}, {other}, {update_pct})")
 }
 
 /// The loop inside the server. Each unit of work appends its kind, its start and its duration in microseconds.
 ///
-/// Text is collected in parts, because appending to a long one copies it. Reads are READ COMMITTED, as in Oracle.
+/// Text is collected in parts, because appending to a long text copies it. Reads are READ COMMITTED, as in Oracle.
 fn procedure(layout: &Layout, schema: u32) -> String {
     let (name, unit, changed) = (table(schema), layout.work_unit, layout.changed);
     let value = bytes(layout, changed * layout.column, "n, '/', seed1");

@@ -1,4 +1,4 @@
-//! Options by SLOB's terms, and their check against a database.
+//! SLOB's options, and their check against a database.
 
 use std::str::FromStr;
 
@@ -16,16 +16,16 @@ use crate::recipe::Recipe;
 /// Size of a schema: `SCALE` of SLOB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Blocks of the database, with a row in each.
+    /// Database blocks, with a row in each.
     Blocks(u64),
-    /// Bytes of such blocks.
+    /// Bytes, converted to blocks.
     Bytes(Bytes),
 }
 
 impl FromStr for Scale {
     type Err = String;
 
-    /// A bare number is blocks, as in SLOB; a number with a unit is bytes.
+    /// A bare number is in blocks, as in SLOB; a number with a unit is in bytes.
     fn from_str(text: &str) -> Result<Self, String> {
         if let Ok(blocks) = text.trim().parse() {
             return Ok(Self::Blocks(blocks));
@@ -44,29 +44,29 @@ pub enum RedoStress {
     Heavy,
 }
 
-/// A part of each schema that is visited more often: SLOB's `DO_HOTSPOT`.
+/// A range of each schema that is visited more often: SLOB's `DO_HOTSPOT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hotspot {
-    /// Its length: `HOTSPOT_MB`.
+    /// Size: `HOTSPOT_MB`.
     pub size: Bytes,
-    /// Where it begins: `HOTSPOT_OFFSET_MB`.
+    /// Offset: `HOTSPOT_OFFSET_MB`.
     pub offset: Bytes,
-    /// Every unit of work of this number is in it, at least 1: `HOTSPOT_FREQUENCY`.
+    /// Every Nth unit of work is in the hotspot; at least 1: `HOTSPOT_FREQUENCY`.
     pub frequency: u64,
 }
 
 /// Think time of sessions: `THINK_TM` of SLOB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinkTime {
-    /// On average one in this number of units of work is followed by a pause; at least 1.
+    /// Mean number of units of work per pause; at least 1.
     pub frequency: u64,
-    /// The shortest.
+    /// Minimum.
     pub least: Span,
-    /// The longest.
+    /// Maximum.
     pub most: Span,
 }
 
-/// Three values separated by commas.
+/// Three comma-separated values.
 fn three(text: &str) -> Option<[&str; 3]> {
     text.split(',').map(str::trim).collect::<Vec<_>>().try_into().ok()
 }
@@ -101,10 +101,11 @@ pub struct SlobOptions {
     /// Schemas, all active at every point; each is a table with its index
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     pub schemas: u32,
-    /// Size of a schema: blocks as a bare number, or bytes; by default 64 MiB, or more so that all are four times the cache
+    /// Size of a schema: blocks as a bare number, or bytes; by default 64 MiB, or more so that all are four times the
+    /// cache
     #[arg(long, value_name = "BLOCKS|SIZE")]
     pub scale: Option<Scale>,
-    /// Blocks of a unit of work, of which one less is visited, as in SLOB
+    /// Blocks of a unit of work, which visits all but the last, as in SLOB
     #[arg(long, value_name = "BLOCKS", default_value_t = 64)]
     pub work_unit: u64,
     /// Percentages of units of work that update, 0 to 50 or 100: a curve for each
@@ -156,11 +157,11 @@ impl SuiteOptions for SlobOptions {
     }
 }
 
-/// Minimum ratio of all data to the cache of the database.
+/// Minimum ratio of all data to the database's cache.
 const TIMES_CACHE: u64 = 4;
 /// Maximum default size of all data.
 const MAX_DEFAULT_SIZE: Bytes = Bytes::gib(4);
-/// Minimum size of a schema in units of work, so that two of them rarely meet.
+/// Minimum size of a schema in units of work, so that sessions rarely collide.
 const MIN_UNITS: u64 = 16;
 /// Maximum number of rows for which the permutation is exact.
 const MAX_ROWS: u64 = 1 << 31;
@@ -220,10 +221,10 @@ impl SlobOptions {
         Err("think time is spent inside the server, and SQLite has none: leave out --think-time".into())
     }
 
-    /// Rows of a schema: one in each of its blocks.
+    /// Rows of a schema, with a row per block.
     fn rows(&self, system: System, block: u64, cache: Option<Bytes>) -> Result<u64, String> {
         let schemas = u64::from(self.schemas);
-        // Every session of SQLite has a cache of its own, and works in one schema.
+        // Each session of SQLite has a private cache, and works in a single schema.
         let sharing = if system == System::Sqlite { 1 } else { schemas };
         let least_whole = cache.map_or(0, |cache| cache.get().saturating_mul(TIMES_CACHE));
         let least_each = least_whole.div_ceil(sharing).next_multiple_of(block);
@@ -235,8 +236,8 @@ impl SlobOptions {
                 let each = least_each.max(64 << 20);
                 if each.saturating_mul(schemas) > MAX_DEFAULT_SIZE.get() {
                     return Err(format!(
-                        "the cache of this database is {cache}, and {TIMES_CACHE} times as much has to be loaded: write --scale \
-                         {}MiB if that is meant, or load a server of its own with --make",
+                        "the cache of this database is {cache}, and {TIMES_CACHE} times as much data must be loaded: \
+                         write --scale {}MiB, or create a server with --make",
                         each.div_ceil(1 << 20)
                     ));
                 }
@@ -285,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_are_those_that_the_options_can_start() {
+    fn session_count_follows_options() {
         let sessions = |threads: Option<Vec<u32>>| SlobOptions { threads, ..SlobOptions::default() }.sessions();
         assert_eq!((sessions(None), sessions(Some(vec![1]))), (64, 4));
         assert_eq!((sessions(Some(vec![2, 8, 1])), sessions(Some(vec![99]))), (32, 64));

@@ -1,7 +1,7 @@
 //! Statements for Oracle Database 12.1 and later.
 //!
-//! A row takes little of its block, and PCTFREE 99 keeps every other one out of it, as in SLOB itself. Results of a procedure
-//! come back by an implicit cursor.
+//! A row uses little of its block, and PCTFREE 99 excludes other rows, as in SLOB. Procedures return results by an
+//! implicit cursor.
 
 use super::dialect::{Dialect, Places, columns, every_column, of_each, table};
 use super::layout::{COLUMNS, Layout};
@@ -60,7 +60,7 @@ impl Dialect for Oracle {
     }
 }
 
-/// The statement that calls the loop of a schema.
+/// Statement that calls the loop of a schema.
 pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> String {
     format!("CALL slob_work_{schema}({burst_us}, {}, {update_pct})", seed >> 33)
 }

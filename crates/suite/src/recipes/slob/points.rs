@@ -1,4 +1,4 @@
-//! Points of a curve: block I/O by the counters of the database, times of units of work, and the storage below.
+//! Points of a curve: block I/O by the database's counters, times of units of work, and the storage below.
 
 use plimsoll_analyse::knee;
 use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Split, StorageSide};
@@ -13,7 +13,7 @@ use crate::sql::{SessionsResult, SessionsStep};
 pub(super) struct PointSpec {
     /// `UPDATE_PCT`.
     pub(super) update_pct: u32,
-    /// Threads of each schema.
+    /// Threads per schema.
     pub(super) threads: u32,
 }
 
@@ -22,32 +22,32 @@ pub(super) struct PointSpec {
 pub(super) struct Point {
     /// Its parameters.
     pub(super) spec: PointSpec,
-    /// Sessions side by side.
+    /// Concurrent sessions.
     pub(super) sessions: u32,
-    /// Units of work, without their commits.
+    /// Units of work without their commits.
     pub(super) run: Run,
-    /// Times of units that read.
+    /// Times of reading units.
     pub(super) selects: Bins,
-    /// Times of units that update.
+    /// Times of updating units.
     pub(super) updates: Bins,
-    /// Times of commits; empty where they are not timed by themselves.
+    /// Times of commits; empty if not timed separately.
     pub(super) commits: Bins,
     /// Counters of the database.
     pub(super) counted: DatabaseCounters,
     /// Counters of the storage.
     pub(super) storage: StorageSide,
-    /// Where sessions spent the time.
+    /// Breakdown of the sessions' time.
     pub(super) split: Option<Split>,
     /// Processor time of this program.
     pub(super) client: Option<CpuTime>,
-    /// The time that this covers.
+    /// Duration of the window.
     pub(super) window: Span,
-    /// The limit that held it, in a few words.
+    /// Binding limit, in a few words.
     pub(super) limit: Option<String>,
 }
 
 impl Point {
-    /// The point of a completed step.
+    /// Point of a completed step.
     pub(super) fn of(spec: PointSpec, step: &SessionsStep, seen: &SessionsResult) -> Self {
         let run = session_run(step, seen);
         let kind = |kind: u8| run.run.total.response_where(|counter| counter.stream == kind);
@@ -72,64 +72,64 @@ impl Point {
         Some(count? as f64 / seconds).filter(|_| seconds > 0.0)
     }
 
-    /// Units of work a second.
+    /// Units of work per second.
     pub(super) fn units_s(&self) -> f64 {
         self.run.figures.iops.value
     }
 
-    /// Blocks that the database read, a second.
+    /// Blocks read by the database per second.
     pub(super) fn reads_s(&self) -> Option<f64> {
         self.rate(self.counted.reads)
     }
 
-    /// Blocks that it wrote, a second.
+    /// Blocks written per second.
     pub(super) fn writes_s(&self) -> Option<f64> {
         self.rate(self.counted.writes)
     }
 
-    /// Both: the horizontal axis of a SLOB curve.
+    /// Blocks read and written per second: the horizontal axis of a SLOB curve.
     pub(super) fn blocks_s(&self) -> Option<f64> {
         Some(self.reads_s()? + self.writes_s().unwrap_or(0.0))
     }
 
-    /// Blocks that it found in its own cache, a second.
+    /// Cache hits of the database in blocks per second.
     pub(super) fn hits_s(&self) -> Option<f64> {
         self.rate(self.counted.hits)
     }
 
-    /// Bytes of its log a second.
+    /// Log bytes per second.
     pub(super) fn log_s(&self) -> Option<f64> {
         self.rate(self.counted.log_bytes)
     }
 
-    /// Commits a second, by the database.
+    /// Commits per second, by the database's counter.
     pub(super) fn commits_s(&self) -> Option<f64> {
         self.rate(self.counted.commits)
     }
 
-    /// Mean time of a read as the database sees it: the vertical axis.
+    /// Mean time of a read in the database: the vertical axis.
     pub(super) fn read_latency(&self) -> Option<Span> {
         self.counted.read_latency()
     }
 
-    /// Mean time of a read of the device below.
+    /// Mean time of a read on the underlying device.
     pub(super) fn disk_latency(&self) -> Option<Span> {
         self.storage.disk.as_ref()?.read_latency()
     }
 
-    /// Share of the bytes that the database asked the operating system for and that never came from storage, 0 to 1.
+    /// Fraction of bytes read from the operating system that did not come from storage, 0 to 1.
     pub(super) fn page_cache_share(&self, block: u64) -> Option<f64> {
         self.storage.page_cache_share(&self.counted, Bytes::new(block))
     }
 
-    /// The server's share of all processors of this host, 0 to 1.
+    /// Server's share of all processors of this host, 0 to 1.
     pub(super) fn server_share(&self) -> Option<f64> {
         let (cpu, host) = (self.counted.cpu?, self.storage.host?);
         let all = host.whole().as_secs_f64();
         (all > 0.0).then(|| (cpu.user + cpu.system).as_secs_f64() / all)
     }
 
-    /// Share of the time in which the device had something in flight, 0 to 1.
+    /// Utilisation of the device, 0 to 1.
     pub(super) fn disk_busy(&self) -> Option<f64> {
         let seconds = self.window.as_secs_f64();
         let disk = self.storage.disk.as_ref()?;
@@ -137,31 +137,31 @@ impl Point {
     }
 }
 
-/// The points of one share of updates.
+/// Points with the same share of updates.
 pub(super) struct Curve<'a> {
     pub(super) points: Vec<&'a Point>,
 }
 
 impl<'a> Curve<'a> {
-    /// Those of `points` with this share.
+    /// Selects the points with this share.
     pub(super) fn of(points: &'a [Point], update_pct: u32) -> Self {
         Self { points: points.iter().filter(|point| point.spec.update_pct == update_pct).collect() }
     }
 
-    /// The point with most block I/O; where the database does not count it, with most units of work.
+    /// The point with the highest block I/O; by units of work if the database does not count blocks.
     pub(super) fn best(&self) -> Option<&'a Point> {
         let most = |point: &Point| point.blocks_s().unwrap_or_else(|| point.units_s());
         self.points.iter().copied().max_by(|a, b| most(a).total_cmp(&most(b)))
     }
 
-    /// The point from which more threads buy mostly waiting.
+    /// The knee, beyond which more threads mainly increase the waiting time.
     pub(super) fn knee(&self) -> Option<&'a Point> {
         let runs: Vec<Run> = self.points.iter().map(|point| point.run.clone()).collect();
         let offered = knee(&runs)?.offered;
         self.points.iter().copied().find(|point| point.run.offered == offered)
     }
 
-    /// Block I/O a second at a load line in units of work a second, by the nearest point's blocks for each unit.
+    /// Block I/O per second at a load line in units of work, by the nearest point's blocks per unit.
     pub(super) fn blocks_at(&self, line: &LoadLine) -> Option<f64> {
         let (LoadLine::At { iops, .. } | LoadLine::Beyond { iops, .. }) = line else { return None };
         let away = |point: &&&Point| (point.units_s() - iops.value).abs();
@@ -170,8 +170,8 @@ impl<'a> Curve<'a> {
         Some(iops.value * nearest.blocks_s()? / nearest.units_s())
     }
 
-    /// Block I/O a second at which the mean read of the database takes this long, between the points around it; with
-    /// whether a point above it was seen. None where the lightest load takes longer already, or nothing is known.
+    /// Block I/O per second at which the mean read time reaches `limit`, interpolated between points, and whether a
+    /// point above was measured. `None` if the lightest load exceeds it, or without data.
     pub(super) fn blocks_within(&self, limit: Span) -> Option<(f64, bool)> {
         let mut seen: Vec<(f64, f64)> = self
             .points

@@ -1,8 +1,8 @@
 //! Statements for `PostgreSQL` 11 and later.
 //!
-//! A fill factor of 10 keeps every other row out of a block, and leaves room for the row's next versions: an update stays in
-//! its block, and versions before it are pruned when the block is read again. Random bytes are chained hashes, which
-//! nothing compresses and every version has.
+//! A fill factor of 10 excludes other rows from a block and leaves room for new versions of its row: an update stays in
+//! its block, and older versions are pruned at the next read. Random bytes are chained hashes, which are incompressible
+//! and available in all versions.
 
 use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
 use super::layout::{COLUMNS, Layout};
@@ -10,10 +10,10 @@ use crate::sql::filled;
 
 pub(super) struct Postgres;
 
-/// Bytes that `sha512` gives.
+/// Size of a `sha512` hash.
 const HASH: u64 = 64;
 
-/// Bytes of this length from the expression `from`, which hashes are made of together with a number.
+/// Expression for bytes of this length, from hashes of `from` and a number.
 fn bytes(layout: &Layout, length: u64, from: &str) -> String {
     if layout.compressible {
         return format!("decode(repeat('706c696d736f6c6c', {}), 'hex')", repeats(length));
@@ -64,7 +64,7 @@ impl Dialect for Postgres {
         let name = table(schema);
         vec![
             format!("CREATE UNIQUE INDEX {name}_k ON {name} (k)"),
-            // Frozen rows have nothing left that reading them would write.
+            // Frozen rows need no hint-bit writes when they are read.
             format!("VACUUM (FREEZE, ANALYZE) {name}"),
             procedure(layout, schema),
         ]
@@ -79,16 +79,16 @@ impl Dialect for Postgres {
     }
 }
 
-/// The statement that calls the loop of a schema.
+/// Statement that calls the loop of a schema.
 pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> String {
-    // The server takes numbers with a sign.
+    // The parameter is a signed integer.
     format!("CALL slob_work_{schema}({burst_us}, {}, {update_pct}, NULL)", seed >> 11)
 }
 
 /// The loop inside the server. Each unit of work appends its kind, its start and its duration in microseconds.
 ///
-/// Settings belong to the session, because a procedure with settings of its own may not commit. A read of a mixed load commits
-/// as well, because its snapshot would otherwise keep old row versions in their blocks.
+/// Settings are those of the session, because a procedure with its own settings cannot commit. Reads of a mixed load
+/// commit as well, because their snapshot would otherwise keep old row versions in the blocks.
 fn procedure(layout: &Layout, schema: u32) -> String {
     let (name, unit, changed) = (table(schema), layout.work_unit, layout.changed);
     let value = bytes(layout, changed * layout.column, "int8send(n) || int8send(seed)");

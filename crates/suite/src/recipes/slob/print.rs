@@ -1,11 +1,11 @@
-//! The curve as a table, and the best of its points as Oracle's reports lay a load out.
+//! The curve as a table, and its best point in the layout of Oracle's load profile.
 
 use plimsoll_record::{Bins, Spent};
 use plimsoll_units::Span;
 
 use super::points::{Curve, Point};
 
-/// Shown where something is not known.
+/// Placeholder for unknown values.
 const UNKNOWN: &str = "-";
 
 fn number(value: Option<f64>) -> String {
@@ -24,7 +24,7 @@ fn quantile(bins: &Bins, share: f64) -> String {
     span(bins.quantile(share))
 }
 
-/// A line for each point, grouped by the share of updates.
+/// A line per point, grouped by the share of updates.
 pub(super) fn curve(points: &[Point], update_pcts: &[u32], block: u64) -> String {
     let mut text = String::new();
     for pct in update_pcts {
@@ -82,12 +82,12 @@ fn line(point: &Point, block: u64) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// A number of threads in words.
+/// Number of threads as text.
 pub(super) fn threads(count: u32) -> String {
     if count == 1 { "1 thread".into() } else { format!("{count} threads") }
 }
 
-/// A load by second and by unit of work, and where sessions waited.
+/// Load per second and per unit of work, and the wait times of sessions.
 pub(super) fn profile(point: &Point) -> String {
     let mut text = format!(
         "UPDATE_PCT={}, {} for each schema, {} sessions, {}\n\n{:<28}{:>16}{:>16}\n",
@@ -150,7 +150,7 @@ fn waits(point: &Point) -> String {
     text + &format!("({})\n", split.method)
 }
 
-/// Rows to a block, schema by schema.
+/// Rows per block by schema.
 pub(super) fn rows(counted: &[(i64, f64, f64)], block: u64) -> String {
     let mut text = format!("{:>6} {:>12} {:>12} {:>15}\n", "schema", "rows", "blocks", "rows to a block");
     for (schema, rows, blocks) in counted {

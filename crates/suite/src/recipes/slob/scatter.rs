@@ -1,23 +1,24 @@
-//! Keys at random places: a bijection between places and keys that every server can work out by itself.
+//! Keys at random places: a bijection between places and keys that servers can compute in SQL.
 //!
-//! Rounds of an odd multiplier and a fold of the upper bits onto the lower ones, on numbers of so many bits that all keys
-//! fit. Each round can be undone, so no two places have one key; places whose number is beyond the last key stay empty.
+//! Rounds of an odd multiplier and a fold of the upper bits onto the lower bits, over the smallest power of two that
+//! holds all keys. Each round is invertible, so that keys are unique; places whose number exceeds the last key stay
+//! empty.
 
 use plimsoll_database::System;
 
 const ROUNDS: usize = 3;
 
-/// Where the keys of one schema lie.
+/// Permutation of the keys of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scatter {
     bits: u32,
     rows: u64,
-    /// Multiplier and summand of each round.
+    /// Multiplier and addend of each round.
     rounds: [(u64, u64); ROUNDS],
 }
 
 impl Scatter {
-    /// For keys 1 to `rows`, at most 2^31.
+    /// Creates the permutation of keys 1 to `rows`, at most 2^31.
     pub(super) fn new(rows: u64, seed: u64, schema: u32) -> Self {
         let bits = rows.max(2).next_power_of_two().ilog2();
         let mut random = fastrand::Rng::with_seed(seed ^ u64::from(schema).rotate_left(32));
@@ -26,7 +27,7 @@ impl Scatter {
         Self { bits, rows, rounds }
     }
 
-    /// Places, some of them empty.
+    /// Number of places, including empty places.
     pub(super) const fn places(&self) -> u64 {
         1 << self.bits
     }
@@ -35,8 +36,8 @@ impl Scatter {
         self.bits.div_ceil(2)
     }
 
-    /// A table of SQL named `s`: column `x` of the table `numbers`, and as `k` the key at the place that `place` makes of
-    /// `x`; without the places that are empty.
+    /// SQL subquery named `s`: column `x` of the table `numbers`, and as `k` the key at place `place` (an expression of
+    /// `x`), without empty places.
     pub(super) fn sql(&self, system: System, numbers: &str, place: &str) -> String {
         let (mask, fold) = (self.places() - 1, self.fold());
         let mut inner = format!("SELECT x, {place} AS y FROM {numbers}");
@@ -51,7 +52,7 @@ impl Scatter {
         format!("(SELECT x, y + 1 AS k FROM ({inner}) f WHERE y < {}) s", self.rows)
     }
 
-    /// The key at a place; none where it is empty.
+    /// Key at a place; `None` if empty.
     #[cfg(test)]
     fn key(&self, place: u64) -> Option<u64> {
         let mask = self.places() - 1;
@@ -81,7 +82,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn every_key_lies_at_one_place((rows, seed, schema) in (2..5_000_u64, 0..1_000_u64, 1..9_u32)) {
+        fn scatter_is_a_bijection((rows, seed, schema) in (2..5_000_u64, 0..1_000_u64, 1..9_u32)) {
             let scatter = Scatter::new(rows, seed, schema);
             let mut keys: Vec<u64> = (0..scatter.places()).filter_map(|place| scatter.key(place)).collect();
             keys.sort_unstable();
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_lie_far_apart_and_at_uneven_distances() {
+    fn neighbouring_keys_have_irregular_distances() {
         let rows = 8192;
         let scatter = Scatter::new(rows, 1, 1);
         let mut places = vec![0_i64; rows as usize + 1];
@@ -105,14 +106,14 @@ mod tests {
         let mut kinds = steps.clone();
         kinds.sort_unstable();
         kinds.dedup();
-        // A prefetcher would know a few strides.
+        // A prefetcher would detect a few strides.
         assert!(kinds.len() > steps.len() / 4, "{} different steps", kinds.len());
         assert_ne!(Scatter::new(rows, 1, 1), Scatter::new(rows, 1, 2));
         assert_ne!(Scatter::new(rows, 1, 1), Scatter::new(rows, 2, 1));
     }
 
     #[test]
-    fn a_server_works_out_the_same_keys() {
+    fn sql_computes_the_same_keys() {
         let file = std::env::temp_dir().join(format!("plimsoll-scatter-{}.db", std::process::id()));
         std::fs::File::create(&file).unwrap();
         let database = plimsoll_database::connect(&plimsoll_database::Address::sqlite(file.clone())).unwrap();

@@ -1,6 +1,6 @@
-//! Statements for `SQLite`, which has no loops of its own: its units of work are transactions in this process.
+//! Statements for `SQLite`, which has no stored procedures: units of work are transactions in this process.
 //!
-//! A row fills its page, without a second one and without pages of its own beside the tree.
+//! A row fills its page: a second row does not fit, and overflow pages are not needed.
 
 use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
 use super::layout::{COLUMNS, Layout};
@@ -54,12 +54,12 @@ impl Dialect for Sqlite {
     }
 }
 
-/// Reads the range of keys between two parameters.
+/// Query of the keys between two parameters.
 pub(super) fn select(schema: u32) -> String {
     format!("SELECT sum(length(c2)) FROM {} WHERE k > ? AND k < ?", table(schema))
 }
 
-/// Changes the columns in the range of keys between the last two parameters.
+/// Update of the columns of the keys between the last two parameters.
 pub(super) fn update(layout: &Layout, schema: u32) -> String {
     let set = columns(layout.changed, |number| format!("c{number} = ?"));
     format!("UPDATE {} SET {set} WHERE k > ? AND k < ?", table(schema))

@@ -1,4 +1,4 @@
-//! Assignment of schemas to sessions and of updates to units of work, and the results of units of work.
+//! Assignment of schemas to sessions and of updates to units of work, and results of units of work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,8 @@ pub(super) const SELECT: u8 = 0;
 pub(super) const UPDATE: u8 = 1;
 pub(super) const COMMIT: u8 = 2;
 
-/// Unit of work number `number` updates: every other one does until `update_pct` of a hundred have, and the rest of the
-/// hundred reads. A share over a short time is not that of draws.
+/// Whether unit of work `number` updates: alternately until `update_pct` of a hundred units have updated; the rest
+/// reads. Deterministic, because the share of random draws would vary in short steps.
 pub(super) const fn updates(number: u64, update_pct: u32) -> bool {
     update_pct == 100 || (number % 2 == 1 && number % 100 / 2 < update_pct as u64)
 }
@@ -32,7 +32,7 @@ pub(super) fn kinds(system: System) -> Vec<TransactionKind> {
     }
 }
 
-/// Work of the sessions with this share of updates.
+/// Work of the sessions for this share of updates.
 pub(super) fn work(layout: &Arc<Layout>, update_pct: u32) -> SessionWork {
     match call(layout.system) {
         Some(call) => SessionWork::InServer(Arc::new(Loop { call, schemas: layout.schemas, update_pct })),
@@ -42,7 +42,7 @@ pub(super) fn work(layout: &Arc<Layout>, update_pct: u32) -> SessionWork {
     }
 }
 
-/// The schema of a session, from 1: all of them are active when there are as many sessions.
+/// Schema of a session, from 1: all schemas are active if there are at least as many sessions.
 const fn schema(session: u32, schemas: u32) -> u32 {
     session % schemas + 1
 }
@@ -63,13 +63,13 @@ impl ServerLoop for Loop {
     }
 }
 
-/// Units of work from text: kind, microseconds from the beginning, microseconds that it took, and so on.
+/// Parses units of work: kind, start and duration in microseconds, repeated.
 fn units(text: &str) -> Option<Vec<WorkUnit>> {
     let mut numbers = text.split_ascii_whitespace();
     let mut units = Vec::new();
     while let Some(kind) = numbers.next() {
         let kind = kind.parse().ok().filter(|kind| *kind <= COMMIT)?;
-        // A clock that was set back gives times below zero.
+        // Negative times occur after the clock was set back.
         let mut span = || Some(Span::from_micros(numbers.next()?.parse::<i64>().ok()?.max(0).unsigned_abs()));
         units.push(WorkUnit { kind, began: span()?, took: span()? });
     }
@@ -97,7 +97,7 @@ impl Transactions for Turns {
     }
 }
 
-/// Units of work of one session.
+/// Units of work of a session.
 struct Turn {
     layout: Arc<Layout>,
     select: Prepared,
@@ -106,7 +106,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// The end of the next range.
+    /// End of the next range.
     fn end(&mut self, random: &mut fastrand::Rng) -> u64 {
         self.number += 1;
         match self.layout.hot_ends() {
@@ -118,7 +118,7 @@ impl Turn {
         }
     }
 
-    /// New contents of a column.
+    /// New content of a column.
     fn value(&self, random: &mut fastrand::Rng) -> Value {
         let mut bytes = vec![b'p'; self.layout.column as usize];
         if !self.layout.compressible {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_other_unit_updates_until_the_share_is_reached() {
+    fn alternate_units_update_up_to_the_share() {
         for pct in (0..=50).chain([100]) {
             let of_hundred = (200..300).filter(|number| updates(*number, pct)).count();
             assert_eq!(of_hundred, pct as usize, "{pct}");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loop_tells_is_read() {
+    fn server_loop_result_is_parsed() {
         let unit =
             |kind, began, took| WorkUnit { kind, began: Span::from_micros(began), took: Span::from_micros(took) };
         assert_eq!(
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_dealt_to_all_schemas() {
+    fn sessions_cover_all_schemas() {
         assert_eq!((0..6).map(|session| schema(session, 4)).collect::<Vec<_>>(), [1, 2, 3, 4, 1, 2]);
     }
 }

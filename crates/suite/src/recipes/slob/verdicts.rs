@@ -12,17 +12,18 @@ use crate::recipes::load_line::keeping;
 
 /// Usual requirement for the mean read latency of database storage.
 const USUAL_LATENCY: Span = Span::from_millis(1);
-/// Share of reads from the page cache above which there is a caution.
+/// Share of page cache hits from which a caution is given.
 const CACHE_SHARE: f64 = 0.1;
-/// Rows to a block that count as one: trees have pages of their own, and `InnoDB` counts some that it keeps for later.
+/// Range of rows per block that counts as a row per block: trees have inner pages, and `InnoDB` includes reserved
+/// pages.
 const ONE_ROW: (f64, f64) = (0.7, 1.01);
 
-/// A schema whose rows and blocks are not one to one.
+/// A schema without a row per block.
 pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
     let ratio = |&(_, rows, blocks): &(i64, f64, f64)| rows / blocks.max(1.0);
     let wrong = counted.iter().find(|one| !(ONE_ROW.0..=ONE_ROW.1).contains(&ratio(one)))?;
     Some(format!(
-        "Schema {} has {:.2} rows to a block, not one: a unit of work reads another number of blocks than it says.",
+        "Schema {} has {:.2} rows to a block, not one: a unit of work reads a different number of blocks than stated.",
         wrong.0,
         ratio(wrong)
     ))
@@ -31,40 +32,40 @@ pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
 /// Verdicts on a curve.
 pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>) -> Vec<String> {
     let Some(best) = curve.best() else { return Vec::new() };
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let name = format!("UPDATE_PCT={pct}");
     if let (Some(blocks), Some(reads)) = (best.blocks_s(), best.reads_s()) {
         let share = if blocks > 0.0 { reads / blocks * 100.0 } else { 0.0 };
         let latency = best.read_latency().map_or_else(String::new, |mean| format!(", a read takes {mean} there"));
-        said.push(format!(
+        sentences.push(format!(
             "{name}: {blocks:.0} block reads and writes a second at most, with {} for each schema ({} sessions), \
              {share:.0} % of them reads{latency}.",
             threads(best.spec.threads),
             best.sessions
         ));
     } else {
-        said.push(format!(
+        sentences.push(format!(
             "{name}: {:.0} units of work a second at most, with {} for each schema; the database does not count its block \
              I/O.",
             best.units_s(),
             threads(best.spec.threads)
         ));
     }
-    said.extend(best.limit.as_ref().map(|limit| format!("{name}: what holds it there: {limit}{}.", device(best))));
+    sentences.extend(best.limit.as_ref().map(|limit| format!("{name}: binding limit: {limit}{}.", device(best))));
     if curve.points.len() < 2 {
-        return said;
+        return sentences;
     }
     if let Some(knee) = curve.knee() {
         let blocks = knee.blocks_s().map_or_else(String::new, |blocks| format!(" ({blocks:.0} block I/Os a second)"));
-        said.push(format!(
+        sentences.push(format!(
             "{name}: the knee is at {} for each schema, {:.0} units of work a second{blocks}.",
             threads(knee.spec.threads),
             knee.units_s()
         ));
     }
-    said.extend(line(curve, &name, objective));
-    said.extend(within(curve, &name));
-    said
+    sentences.extend(line(curve, &name, objective));
+    sentences.extend(within(curve, &name));
+    sentences
 }
 
 fn device(point: &Point) -> String {
@@ -84,7 +85,7 @@ fn line(curve: &Curve<'_>, name: &str, objective: Option<Objective>) -> Option<S
     Some(format!("{name}: {}{blocks}.", keeping(&line, "units of work")))
 }
 
-/// The block I/O at which the mean read takes the usual latency.
+/// Block I/O at which the mean read time reaches the usual latency.
 fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
     curve.points.iter().find_map(|point| point.read_latency())?;
     Some(match curve.blocks_within(USUAL_LATENCY) {
@@ -104,8 +105,8 @@ fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
     })
 }
 
-/// Whether it was I/O.
-pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Option<String> {
+/// Caution if reads were served from the page cache.
+pub(super) fn page_cache_caution(points: &[Point], block: u64, about: &DatabaseAbout) -> Option<String> {
     let known = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point)));
     let Some((share, point)) = known.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return (about.direct != Some(true)).then(|| {
@@ -133,7 +134,7 @@ pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Op
     ))
 }
 
-/// The data and the setting in the terms of SLOB.
+/// Data and settings in SLOB's terms.
 pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAbout) -> Vec<String> {
     let row = Bytes::new(layout.row());
     let data = if options.compressible {
@@ -142,11 +143,11 @@ pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAb
         )
     } else {
         format!(
-            "Columns hold random bytes ({row} to a row) that nothing compresses, as with OBFUSCATE_COLUMNS=TRUE; what a row leaves of \
-             its block is {}.",
+            "Columns hold random bytes ({row} to a row) that are incompressible, as with OBFUSCATE_COLUMNS=TRUE; the \
+             rest of the block is {}.",
             match layout.system {
                 plimsoll_database::System::Postgres => "room for its next versions, empty until the first update",
-                plimsoll_database::System::Mysql => "a second row of the same, which nobody asks for",
+                plimsoll_database::System::Mysql => "a second row of the same size, which is never read",
                 plimsoll_database::System::Sqlite => "too small for another",
                 plimsoll_database::System::Oracle => "empty, as in SLOB",
             }

@@ -1,4 +1,4 @@
-//! Tables as reports of this method have them: figures by block and mix, the window that they are of, and every round.
+//! Tables in the layout of SNIA reports: figures by block size and mix, the measurement window, and all rounds.
 //!
 //! A megabyte is 1,000,000 bytes, a gigabyte 1,000,000,000.
 
@@ -25,7 +25,7 @@ pub(super) fn listings(results: &Results) -> Vec<Listing> {
     ]
 }
 
-/// What a table shows of a cell, as text; none where nothing was seen.
+/// Text of a cell; `None` without a result.
 type Figure<'a> = &'a dyn Fn(usize) -> Option<String>;
 
 fn tables(results: &Results) -> String {
@@ -50,7 +50,7 @@ fn tables(results: &Results) -> String {
     .join("\n")
 }
 
-/// Rows are blocks, from the smallest; columns are mixes, from writes to reads.
+/// Rows are block sizes, ascending; columns are mixes, from writes to reads.
 fn table(results: &Results, title: &str, figure: Figure<'_>) -> String {
     let mut blocks: Vec<u32> = results.cells.iter().map(|cell| cell.block).collect();
     blocks.sort_unstable();
@@ -75,16 +75,16 @@ fn table(results: &Results, title: &str, figure: Figure<'_>) -> String {
     text
 }
 
-/// The rule, what it allows, and what was seen.
+/// Rules of the steady state, their limits, and the measured values.
 fn window(results: &Results) -> String {
     let (cell, unit) = (results.test.tracked(), results.unit());
     let Some(steady) = results.steady() else {
         return format!("tracked: {cell}, {unit}\nsteady state: fewer than five rounds\n");
     };
     let Steady { first, last, mean, range, excursion, slope, origin, .. } = steady;
-    let said = if steady.is_reached() { "reached" } else { "not reached" };
+    let state = if steady.is_reached() { "reached" } else { "not reached" };
     format!(
-        "tracked: {cell}, {unit}\nsteady state: {said}\nwindow: rounds {first} to {last}\naverage: {mean:.3}\n\
+        "tracked: {cell}, {unit}\nsteady state: {state}\nwindow: rounds {first} to {last}\naverage: {mean:.3}\n\
          range: {:.3}, {:.1} % of the average; {:.0} % allowed\n\
          slope excursion: {:.3}, {:.1} % of the average; {:.0} % allowed\nbest fit: {slope:.3} * round + {origin:.3}\n",
         range * mean,
@@ -96,7 +96,7 @@ fn window(results: &Results) -> String {
     )
 }
 
-/// A line for each whole round: what is tracked, the best fit within the window, and every load of the tracked mix.
+/// A line per complete round: tracked figure, best fit within the window, and all loads of the tracked mix.
 fn rounds(results: &Results) -> String {
     let (tracked, steady) = (results.tracked(), results.steady());
     let of_mix = |(_, cell): &(usize, &super::Cell)| cell.reads.total_cmp(&results.test.tracked().reads).is_eq();
@@ -119,7 +119,7 @@ fn rounds(results: &Results) -> String {
     text
 }
 
-/// A line for each round of writes.
+/// A line per round of writes.
 fn saturation(results: &Results) -> String {
     let mut text = format!(
         "{:>5} {:>10} {:>12} {:>12} {:>10} {:>10} {:>10}\n",

@@ -1,4 +1,4 @@
-//! What the rounds of a test showed.
+//! Results of the rounds of a test.
 
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Kind, Span};
@@ -8,16 +8,16 @@ use super::steady::{Steady, WINDOW};
 use super::test::{Cell, SniaTest};
 use crate::result::IoResult;
 
-/// What one load of a round showed.
+/// Result of a load of a round.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    /// Operations a second.
+    /// Operations per second.
     pub(super) iops: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub(super) bytes_s: f64,
     /// Bytes written.
     pub(super) written: u64,
-    /// How long it lasted.
+    /// Duration.
     pub(super) span: Span,
     /// Response times.
     pub(super) response: Bins,
@@ -41,17 +41,17 @@ impl Seen {
     }
 }
 
-/// The time that one of 100,000 operations exceeds; none where there were fewer.
+/// 99.999th percentile; `None` with fewer than 100,000 operations.
 pub(super) fn five_nines(response: &Bins) -> Option<Span> {
     response.quantile(0.999_99).filter(|_| response.count >= 100_000)
 }
 
-/// The rounds of a test.
+/// Rounds of a test.
 #[derive(Clone, Debug)]
 pub(super) struct Results {
     pub(super) test: SniaTest,
     pub(super) cells: Vec<Cell>,
-    /// Each with its loads in the order of `cells`; the last one may lack some.
+    /// Results by round, in the order of `cells`; the last round may be incomplete.
     pub(super) rounds: Vec<Vec<Seen>>,
 }
 
@@ -60,7 +60,7 @@ impl Results {
         Self { test, cells, rounds: Vec::new() }
     }
 
-    /// Adds a load; they come in their order.
+    /// Adds the result of a load, in order of execution.
     pub(super) fn add(&mut self, round: u32, cell: usize, seen: Seen) {
         if self.rounds.len() < round as usize {
             self.rounds.push(Vec::new());
@@ -70,19 +70,19 @@ impl Results {
         }
     }
 
-    /// Rounds of which every load was made.
+    /// Complete rounds.
     pub(super) fn whole(&self) -> &[Vec<Seen>] {
         let whole = self.rounds.iter().take_while(|round| round.len() == self.cells.len()).count();
         &self.rounds[..whole]
     }
 
-    /// The figure that tells whether rounds are steady, of each whole round.
+    /// Tracked figure of each complete round, for the steady state.
     pub(super) fn tracked(&self) -> Vec<f64> {
         let Some(place) = self.cells.iter().position(|cell| *cell == self.test.tracked()) else { return Vec::new() };
         self.whole().iter().map(|round| self.figure(&round[place])).collect()
     }
 
-    /// Operations a second; MB/s of 1,000,000 bytes; milliseconds.
+    /// Figure of the test: IOPS, MB/s of 1,000,000 bytes, or milliseconds.
     pub(super) fn figure(&self, seen: &Seen) -> f64 {
         match self.test {
             SniaTest::Iops | SniaTest::WriteSaturation => seen.iops,
@@ -91,7 +91,7 @@ impl Results {
         }
     }
 
-    /// A figure as text, without its unit.
+    /// The figure as text, without unit.
     pub(super) fn shown(&self, figure: f64) -> String {
         match self.test {
             SniaTest::Latency => format!("{figure:.3}"),
@@ -100,7 +100,7 @@ impl Results {
         }
     }
 
-    /// What the figure is of.
+    /// Unit of the figure.
     pub(super) const fn unit(&self) -> &'static str {
         match self.test {
             SniaTest::Iops | SniaTest::WriteSaturation => "IOPS",
@@ -113,7 +113,7 @@ impl Results {
         Steady::of(&self.tracked())
     }
 
-    /// No further round is needed, or none is wanted.
+    /// Whether the test ends: steady state, maximum number of rounds, or saturation.
     pub(super) fn is_over(&self, options: &SniaOptions, size: Bytes) -> bool {
         if self.test == SniaTest::WriteSaturation {
             let (mut written, mut span) = (0, Span::ZERO);
@@ -122,26 +122,26 @@ impl Results {
                 span += seen.span;
             }
             let enough = size.get().saturating_mul(options.saturation_fills.into());
-            // What fails writes nothing, and would never end.
+            // A failing device writes nothing, so that the test would never end.
             let is_dead = self.rounds.iter().flatten().last().is_some_and(|seen| seen.written == 0);
             return written >= enough || span >= options.saturation_span || is_dead;
         }
         self.rounds.len() >= options.rounds as usize || self.steady().is_some_and(|steady| steady.is_reached())
     }
 
-    /// The last rounds of a cell: those of the window, or all where there are fewer.
+    /// Last rounds of a cell: those of the window, or all if there are fewer.
     fn last(&self, cell: usize) -> impl Iterator<Item = &Seen> {
         let whole = self.whole();
         whole[whole.len().saturating_sub(WINDOW)..].iter().map(move |round| &round[cell])
     }
 
-    /// Mean of the last rounds' figures; none before a round is whole.
+    /// Mean figure of the last rounds; `None` before the first complete round.
     pub(super) fn average(&self, cell: usize) -> Option<f64> {
         let figures: Vec<f64> = self.last(cell).map(|seen| self.figure(seen)).collect();
         (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
     }
 
-    /// Response times of the last rounds together.
+    /// Response times of the last rounds, merged.
     pub(super) fn response(&self, cell: usize) -> Bins {
         let mut all = Bins::default();
         self.last(cell).for_each(|seen| all.merge(&seen.response));

@@ -1,18 +1,18 @@
-//! Whether rounds are steady: the rule of SNIA's specification.
+//! Steady state by the rules of SNIA's specification.
 //!
-//! Over the last five rounds the values lie within 20 % of their mean, and the line that fits them best (least squares)
-//! moves by no more than 10 % of it.
+//! Over the last five rounds, values lie within a range of 20 % of their mean, and the best linear fit (least squares)
+//! changes by at most 10 % of it.
 
 use plimsoll_analyse::interval::student;
 
-/// Rounds that are looked at.
+/// Number of rounds in the window.
 pub(super) const WINDOW: usize = 5;
-/// What the values may span, as a share of their mean.
+/// Maximum range of the values, relative to their mean.
 pub(super) const RANGE: f64 = 0.2;
-/// What the line may rise or fall over the window, as a share of their mean.
+/// Maximum excursion of the fit over the window, relative to the mean.
 pub(super) const EXCURSION: f64 = 0.1;
 
-/// The last rounds, judged.
+/// Analysis of the last rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Steady {
     /// First round of the window, from 1.
@@ -21,20 +21,20 @@ pub(super) struct Steady {
     pub(super) last: usize,
     /// Mean of the values.
     pub(super) mean: f64,
-    /// Its 95 % interval, by the scatter between the rounds.
+    /// 95 % interval of the mean, by the scatter between rounds.
     pub(super) interval: (f64, f64),
-    /// From the least to the most, as a share of the mean.
+    /// Maximum minus minimum, relative to the mean.
     pub(super) range: f64,
-    /// What the line rises over the window, as a share of the mean; below zero it falls.
+    /// Excursion of the fit over the window, relative to the mean; negative if it falls.
     pub(super) excursion: f64,
-    /// What the line rises from one round to the next.
+    /// Slope of the fit per round.
     pub(super) slope: f64,
-    /// What the line would have been before the first round of all.
+    /// Value of the fit at round 0.
     pub(super) origin: f64,
 }
 
 impl Steady {
-    /// Of all rounds so far; none before there is a window of them.
+    /// Analyses all rounds so far; `None` before the window is complete.
     pub(super) fn of(values: &[f64]) -> Option<Self> {
         let first = values.len().checked_sub(WINDOW)?;
         let window = &values[first..];
@@ -63,12 +63,12 @@ impl Steady {
         })
     }
 
-    /// Both rules are kept.
+    /// Whether both rules hold.
     pub(super) fn is_reached(&self) -> bool {
         self.range <= RANGE && self.excursion.abs() <= EXCURSION
     }
 
-    /// The line at a round, from 1.
+    /// Value of the fit at a round, from 1.
     pub(super) fn line(&self, round: usize) -> f64 {
         self.origin + self.slope * round as f64
     }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_steady_where_they_neither_span_nor_move_too_much() {
+    fn rounds_are_steady_within_range_and_excursion() {
         let check = |values: &[f64], range: f64, excursion: f64, reached: bool| {
             let steady = Steady::of(values).expect("five rounds");
             assert!((steady.range - range).abs() < 1e-9, "{values:?}: {steady:?}");
@@ -87,14 +87,14 @@ mod tests {
             assert_eq!(steady.is_reached(), reached, "{values:?}: {steady:?}");
         };
         check(&[100.0; 5], 0.0, 0.0, true);
-        // By hand: distances -2 to 2, their squares sum up to 10.
+        // By hand: distances -2 to 2, with a sum of squares of 10.
         check(&[90.0, 110.0, 100.0, 110.0, 90.0], 0.2, 0.0, true);
         check(&[89.0, 111.0, 100.0, 110.0, 90.0], 0.22, 4.0 * 0.001, false);
         check(&[95.0, 97.5, 100.0, 102.5, 105.0], 0.1, 0.1, true);
         check(&[94.0, 97.0, 100.0, 103.0, 106.0], 0.12, 0.12, false);
         check(&[106.0, 103.0, 100.0, 97.0, 94.0], 0.12, -0.12, false);
         check(&[1000.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0], 0.0, 0.0, true);
-        // Deviation 10 between five rounds; Student's t of 4 degrees is 2.776.
+        // Standard deviation 10 between five rounds; Student's t with 4 degrees of freedom is 2.776.
         let (low, high) = Steady::of(&[90.0, 110.0, 100.0, 110.0, 90.0]).expect("five rounds").interval;
         assert!((low - 87.585).abs() < 1e-3 && (high - 112.415).abs() < 1e-3, "{low} {high}");
         assert_eq!(Steady::of(&[100.0; 4]), None);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_goes_through_rounds_that_lie_on_it() {
+    fn fit_reproduces_linear_rounds() {
         let steady = Steady::of(&[0.0, 12.0, 14.0, 16.0, 18.0, 20.0]).expect("six rounds");
         assert_eq!((steady.first, steady.last, steady.mean, steady.slope), (2, 6, 16.0, 2.0));
         assert!((2..=6).all(|round| (steady.line(round) - (8.0 + 2.0 * round as f64)).abs() < 1e-9), "{steady:?}");

@@ -15,9 +15,9 @@ pub enum SniaTest {
     Iops,
     /// Sequential megabytes
     Throughput,
-    /// One operation in flight
+    /// Latency at queue depth 1
     Latency,
-    /// Random writes until they are as slow as they become
+    /// Random writes until saturation
     WriteSaturation,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for SniaTest {
 pub struct Cell {
     /// Share of reads, 0 to 1.
     pub reads: f64,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub block: u32,
 }
 
@@ -52,7 +52,7 @@ impl Cell {
 const WRITES: Cell = Cell { reads: 0.0, block: 4 << 10 };
 
 impl SniaTest {
-    /// Loads of a round in their order, without blocks that `grid` does not allow.
+    /// Loads of a round, without block sizes that violate `grid`.
     pub(super) fn cells(self, options: &SniaOptions, grid: u64) -> Vec<Cell> {
         let cells = match self {
             Self::Iops => crossed(&options.mixes, &options.blocks),
@@ -63,7 +63,7 @@ impl SniaTest {
         cells.into_iter().filter(|cell| u64::from(cell.block).is_multiple_of(grid)).collect()
     }
 
-    /// The load whose figure tells whether the rounds are steady.
+    /// The load whose figure determines the steady state.
     pub(super) const fn tracked(self) -> Cell {
         match self {
             Self::Throughput => Cell { reads: 0.0, block: 1 << 20 },
@@ -71,7 +71,7 @@ impl SniaTest {
         }
     }
 
-    /// All is written before it; other tests do that themselves.
+    /// Whether the whole size is written before the test; other tests include this.
     pub(super) const fn is_preconditioned(self) -> bool {
         matches!(self, Self::Iops | Self::Latency)
     }
@@ -79,22 +79,20 @@ impl SniaTest {
     pub(super) const fn measures(self) -> &'static str {
         match self {
             Self::Iops => {
-                "Random operations past the page cache with a fixed number outstanding, nothing flushed: what a closed load reaches."
+                "Random operations past the page cache with a fixed number outstanding, without flushes: the throughput of a closed load."
             }
             Self::Throughput => {
-                "One stream of 1 MiB blocks past the page cache with many outstanding, nothing flushed."
+                "One stream of 1 MiB blocks past the page cache with many outstanding, without flushes."
             }
             Self::Latency => {
-                "Random operations past the page cache, one at a time, nothing flushed: a write is what the device's cache takes."
+                "Random operations past the page cache, at queue depth 1, without flushes: a write goes to the device's cache."
             }
-            Self::WriteSaturation => {
-                "Random writes past the page cache for as long as it takes to see what remains of the first speed."
-            }
+            Self::WriteSaturation => "Random writes past the page cache, until the sustained rate is visible.",
         }
     }
 }
 
-/// Every block of a mix, then those of the next.
+/// All block sizes of a mix, followed by the next mix.
 fn crossed(mixes: &[f64], blocks: &[u32]) -> Vec<Cell> {
     mixes.iter().flat_map(|&reads| blocks.iter().map(move |&block| Cell { reads, block })).collect()
 }

@@ -1,4 +1,4 @@
-//! What is concluded of the rounds, and what they are not.
+//! Conclusions from the rounds, and their limitations.
 
 use plimsoll_units::{Bytes, Span};
 
@@ -14,8 +14,8 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
         return verdicts;
     }
     verdicts.push(
-        "Nothing was purged before: what was on the device, and what other tests left there, is part of the figures. They \
-         are no result of SNIA's specification."
+        "The device was not purged: its earlier contents, and those of other tests, affect the figures. They do not \
+         comply with SNIA's specification."
             .into(),
     );
     if facts.nature == Nature::Directory {
@@ -30,7 +30,7 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
     }
     if options.precondition < 2 && all.iter().any(|results| results.test.is_preconditioned()) {
         verdicts.push(format!(
-            "All was written {} times before a test, not twice as the method asks.",
+            "The whole size was written {} times before a test, not twice as the method requires.",
             options.precondition
         ));
     }
@@ -42,7 +42,7 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
     }
     if facts.grid > 512 && all.iter().any(|results| results.test != SniaTest::Throughput) {
         verdicts.push(format!(
-            "Blocks that are no multiples of {} bytes were left out: direct I/O needs them.",
+            "Block sizes that are not multiples of {} bytes were left out: direct I/O needs them.",
             facts.grid
         ));
     }
@@ -84,7 +84,7 @@ fn of_test(results: &Results) -> String {
 fn saturated(results: &Results) -> String {
     let seen: Vec<_> = results.rounds.iter().flatten().collect();
     let [first, .., last] = &seen[..] else {
-        return format!("{}: one round says nothing of what remains.", results.test);
+        return format!("{}: a single round does not show the sustained rate.", results.test);
     };
     let written: u64 = seen.iter().map(|seen| seen.written).sum();
     let half = &seen[seen.len() / 2..];

@@ -1,4 +1,4 @@
-//! The test alter-table: columns and indexes that come and go on a table with rows.
+//! Test alter-table: adding and dropping columns and indexes of a table with rows.
 
 use plimsoll_database::System;
 
@@ -7,13 +7,13 @@ use crate::sql::SqlRequest;
 
 /// Rows of the table.
 const ROWS: u64 = 1000;
-/// Columns that it begins with.
+/// Initial number of columns.
 const FIRST: u64 = 8;
-/// Columns that it grows to.
+/// Final number of columns.
 const LAST: u64 = 1000;
-/// Columns of one statement.
+/// Columns per statement.
 const AT_ONCE: u64 = 10;
-/// Indexes that are made and dropped.
+/// Number of indexes created and dropped.
 const INDEXES: u64 = 8;
 
 pub(super) fn sections(plan: &Plan) -> Vec<Section> {

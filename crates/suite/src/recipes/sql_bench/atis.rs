@@ -1,6 +1,7 @@
-//! The test ATIS: an airline's timetable of 28 tables, joined, grouped and told apart.
+//! Test ATIS: an airline's timetable of 28 tables, with joins, groups and distinct values.
 //!
-//! The rows are made up, as many as the original's; how many each query has to bring is counted from what they are made of.
+//! Rows are generated in the original numbers. The expected number of rows of each query is computed from the
+//! generating rules.
 
 mod tables;
 
@@ -14,7 +15,7 @@ use super::section::{Plan, Section, ask, query};
 /// Rounds of the queries.
 const ROUNDS: u64 = 100;
 
-/// A query and the rows that it has to bring.
+/// A query and its expected number of rows.
 type Known = (String, u64);
 
 pub(super) fn sections(plan: &Plan) -> Vec<Section> {
@@ -42,7 +43,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     ]
 }
 
-/// The insert of row number `index` of all tables together.
+/// Insert of row `index`, counted over all tables.
 fn insert(mut index: u64) -> String {
     for table in TABLES {
         if index < table.rows {
@@ -76,7 +77,7 @@ impl Table {
         self.columns.iter().find(|column| column.name == name).expect("a query names a column that there is")
     }
 
-    /// How many different values some columns have together, in rows that a condition holds for.
+    /// Number of distinct combinations of columns in the rows that satisfy a condition.
     fn different(&self, columns: &[&str], holds: impl Fn(u64) -> bool) -> u64 {
         let columns: Vec<&Column> = columns.iter().map(|name| self.column(name)).collect();
         let values = (0..self.rows).filter(|row| holds(*row));
@@ -84,14 +85,14 @@ impl Table {
         values.collect::<BTreeSet<_>>().len() as u64
     }
 
-    /// Rows that have this number in a column.
+    /// Rows with this number in a column.
     fn having(&self, column: &str, number: u64) -> u64 {
         let column = self.column(column);
         (0..self.rows).filter(|row| column.number(*row) == number).count() as u64
     }
 }
 
-/// Two tables by a key, with a condition on the second.
+/// Joins of two tables by a key, with a condition on the second.
 fn simple_joins() -> Vec<Known> {
     let joined = |from: &str, key: &str, to: &str, number: u64| {
         let rows = table(from).having(key, number);
@@ -107,7 +108,7 @@ fn simple_joins() -> Vec<Known> {
     ]
 }
 
-/// A flight with all that is known of it.
+/// A flight with all related tables.
 fn whole_join() -> Known {
     let sql = "SELECT f.flight_code, l.airline_name, c.aircraft_name, o.airport_name, d.airport_name, x.fare_code \
                FROM flight f, airline l, aircraft c, airport o, airport d, flight_fare x \
@@ -121,7 +122,7 @@ fn whole_join() -> Known {
     (sql.into(), rows as u64)
 }
 
-/// Fares by the first part of their key.
+/// Fares by a prefix of their key.
 fn prefix_join() -> Known {
     let sql = "SELECT x.flight_code, x.fare_code, f.price FROM flight_fare x, fare f \
                WHERE x.flight_code BETWEEN 100 AND 119 AND f.fare_code = x.fare_code ORDER BY x.flight_code, x.fare_code";
@@ -148,7 +149,7 @@ fn distinct() -> Vec<Known> {
     ]
 }
 
-/// Groups of eleven kinds, each counted, bounded, and with a condition.
+/// Groups by eleven keys, each counted, limited, and with a condition.
 fn groups() -> Vec<Known> {
     let kinds: [(&str, &[&str], &str); 11] = [
         ("flight", &["airline_code"], "departs"),
@@ -184,14 +185,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cardinalities_are_those_of_the_original() {
+    fn cardinalities_match_original() {
         assert_eq!(TABLES.len(), 28);
         assert_eq!(TABLES.iter().map(|table| table.rows).sum::<u64>(), 9768);
         assert_eq!((simple_joins().len(), distinct().len(), groups().len()), (5, 8, 33));
     }
 
     #[test]
-    fn keys_are_unique_and_queries_bring_something() {
+    fn keys_are_unique_and_queries_return_rows() {
         for table in TABLES {
             let key: Vec<&str> = table.key.split(", ").collect();
             assert_eq!(table.different(&key, |_| true), table.rows, "{}", table.name);

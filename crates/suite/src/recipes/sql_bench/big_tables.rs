@@ -1,11 +1,11 @@
-//! The test big-tables: a table of a thousand columns.
+//! Test big-tables: a table with a thousand columns.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::section::{Plan, Section, ask, query};
 
-/// Columns: also the most that Oracle has, and within what the others have.
+/// Number of columns: the maximum of Oracle, and within the limits of the others.
 const COLUMNS: u64 = 1000;
 
 pub(super) fn sections(plan: &Plan) -> Vec<Section> {
@@ -26,7 +26,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
         vec![format!("CREATE TABLE wide ({})", defined.join(", ")), format!("INSERT INTO wide VALUES ({})", values(0))];
     vec![
         Section::preparation("create_table", create),
-        // All columns by a star, and by their names: a thousand of each.
+        // All columns by a star, and by their names: a thousand executions each.
         Section::repeated(plan, "select_many_fields", 2000, move |index| match index % 2 {
             0 => query("SELECT * FROM wide".into(), 1),
             _ => query(format!("SELECT {listed} FROM wide"), 1),

@@ -1,4 +1,4 @@
-//! The test connect: connections, and the smallest queries.
+//! Test connect: connections, and minimal queries.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use plimsoll_database::Value;
 use super::section::{Plan, Section, query};
 use crate::sql::SqlRequest;
 
-/// Characters of the long text.
+/// Length of the long text in characters.
 const LONG: usize = 65_000;
 
 pub(super) fn sections(plan: &Plan) -> Vec<Section> {
@@ -35,7 +35,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
         Section::repeated(plan, "connect+select_1_row", 10_000, move |_| {
             [vec![SqlRequest::Reconnect], query(row.into(), 1)].concat()
         }),
-        // The condition is another one each time, and always true.
+        // The condition differs each time, and is always true.
         Section::repeated(plan, "select_1_row", 100_000, |index| {
             query(format!("SELECT number_of, text_of FROM met WHERE number_of = 1 AND number_of < {}", index + 2), 1)
         }),

@@ -1,6 +1,6 @@
-//! The test create: ten thousand tables made, counted and dropped.
+//! Test create: ten thousand tables created, counted and dropped.
 //!
-//! The one test of the eight that asks the storage more than the processor.
+//! The only test of the eight that depends on storage more than on the processor.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use super::dialect::Dialect;
 use super::section::{Counting, Plan, Section, ask, query};
 use crate::sql::SqlRequest;
 
-/// The section of tables that are made and stay, for those that follow and for verdicts.
+/// Section that creates the tables used by later sections and verdicts.
 pub(super) const MANY: &str = "create_MANY_tables";
 const COUNT: &str = "select_group_when_MANY_tables";
 const DROP: &str = "drop_table_when_MANY_tables";
-/// Tables of each section at full scale.
+/// Tables per section at full scale.
 const TABLES: u64 = 10_000;
 /// Columns of the table with many keys.
 const KEYS: u64 = 16;
@@ -28,7 +28,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let figure = Counting::Figure { full: TABLES, at_once: 1 };
     let left = |drop: bool| {
         move |ledger: &super::section::Ledger| {
-            // No more than were made before their time was over.
+            // Limited to the tables created within the time limit.
             let made = ledger.done(MANY);
             if drop {
                 let dropped = ledger.done(DROP);
@@ -42,7 +42,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     };
     let note = match dialect.0 {
         System::Mysql => "",
-        _ => "the keys are unique ones, because a statement that makes a table can make no others here",
+        _ => "the keys are unique, because CREATE TABLE supports no others in this system",
     };
     vec![
         Section::counted(MANY, TABLES, count, move |index| ask(format!("CREATE TABLE made_{index} ({first})"))),

@@ -1,15 +1,15 @@
-//! SQL of the systems: types, changes of tables, inserts of several rows.
+//! SQL dialects: types, table changes, and multi-row inserts.
 
 use std::ops::Range;
 
 use plimsoll_database::System;
 
-/// The SQL of one system.
+/// SQL dialect of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dialect(pub(super) System);
 
 impl Dialect {
-    /// A type for whole numbers of nine digits.
+    /// Integer type for nine digits.
     pub(super) const fn int(self) -> &'static str {
         match self.0 {
             System::Oracle => "NUMBER(10)",
@@ -17,7 +17,7 @@ impl Dialect {
         }
     }
 
-    /// A type for floating-point numbers of 8 bytes.
+    /// Double-precision type.
     pub(super) const fn double(self) -> &'static str {
         match self.0 {
             System::Oracle => "BINARY_DOUBLE",
@@ -25,7 +25,7 @@ impl Dialect {
         }
     }
 
-    /// A type for floating-point numbers of 4 bytes.
+    /// Single-precision type.
     pub(super) const fn float(self) -> &'static str {
         match self.0 {
             System::Oracle => "BINARY_FLOAT",
@@ -34,7 +34,7 @@ impl Dialect {
         }
     }
 
-    /// A type for text up to so many characters.
+    /// Text type for up to `most` characters.
     pub(super) fn varchar(self, most: u32) -> String {
         match self.0 {
             System::Oracle => format!("VARCHAR2({most})"),
@@ -42,7 +42,7 @@ impl Dialect {
         }
     }
 
-    /// A type for text of 65,000 characters.
+    /// Text type for 65,000 characters.
     pub(super) const fn long_text(self) -> &'static str {
         match self.0 {
             System::Oracle => "CLOB",
@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// A query of expressions that needs no table.
+    /// A query of expressions without a table.
     pub(super) fn constant(self, expressions: &str) -> String {
         match self.0 {
             System::Oracle => format!("SELECT {expressions} FROM dual"),
@@ -59,7 +59,7 @@ impl Dialect {
         }
     }
 
-    /// One statement that inserts several rows, each given as its values without parentheses.
+    /// A multi-row insert; rows are lists of values without parentheses.
     pub(super) fn insert_rows(self, table: &str, columns: &str, rows: impl Iterator<Item = String>) -> String {
         let mut sql = format!("INSERT INTO {table} ({columns}) ");
         let (first, between, end) = match self.0 {
@@ -74,7 +74,7 @@ impl Dialect {
         sql
     }
 
-    /// An insert of one row that does nothing where its key is taken.
+    /// Inserts a row unless its key exists.
     pub(super) fn insert_unless_taken(self, table: &str, key: &str, columns: &str, row: &str) -> String {
         match self.0 {
             System::Mysql => format!("INSERT IGNORE INTO {table} ({columns}) VALUES ({row})"),
@@ -85,7 +85,7 @@ impl Dialect {
         }
     }
 
-    /// Prepares a statement with one number, runs it, and forgets it: in SQL, where the system has words for it.
+    /// Prepares, executes and deallocates a statement with a numeric parameter; in SQL if the system supports that.
     pub(super) fn prepared_once(self, table: &str, columns: &str, key: &str, value: u64) -> Vec<String> {
         let query = format!("SELECT {columns} FROM {table} WHERE {key} = ");
         match self.0 {
@@ -112,14 +112,14 @@ impl Dialect {
         }
     }
 
-    /// Adds columns of whole numbers, named by a letter and their number: in one statement where the system can.
+    /// Adds integer columns named by a letter and a number; in a single statement if the system supports that.
     pub(super) fn add_columns(self, table: &str, letter: char, columns: Range<u64>) -> Vec<String> {
         let int = self.int();
         let names = columns.map(|column| format!("{letter}{column} {int}"));
         self.altered(table, "ADD COLUMN", "ADD", names)
     }
 
-    /// Drops them again.
+    /// Drops these columns.
     pub(super) fn drop_columns(self, table: &str, letter: char, columns: Range<u64>) -> Vec<String> {
         let names = columns.map(|column| format!("{letter}{column}"));
         self.altered(table, "DROP COLUMN", "DROP", names)
@@ -146,8 +146,8 @@ mod tests {
     const ALL: [System; 4] = [System::Postgres, System::Mysql, System::Sqlite, System::Oracle];
 
     #[test]
-    fn each_system_has_its_own_words() {
-        let check = |said: [String; 4], expected: [&str; 4]| assert_eq!(said, expected);
+    fn dialects_differ_by_system() {
+        let check = |statements: [String; 4], expected: [&str; 4]| assert_eq!(statements, expected);
         check(
             ALL.map(|system| Dialect(system).add_columns("t", 'i', 8..10).join("; ")),
             [

@@ -1,7 +1,7 @@
-//! Seconds of each section, measured and extrapolated: the tables, the published figures, and the conclusions.
+//! Seconds per section, measured and extrapolated: tables, published figures, and conclusions.
 //!
-//! Whether commits reached the storage is judged by three figures: their duration, the flushes of the log that the server
-//! counted, and the flushes of the device.
+//! Three figures show whether commits reached the storage: their duration, the log flushes counted by the server, and
+//! the flushes of the device.
 
 use plimsoll_record::{CpuTime, Finding};
 use plimsoll_units::Span;
@@ -15,12 +15,12 @@ use crate::recipes::commits::{Durable, durable};
 use crate::sql::StatementsResult;
 use crate::step::Work;
 
-/// A section that counts.
+/// A section with a figure.
 #[derive(Clone, Debug)]
 pub(super) struct Figure<'a> {
     pub(super) test: Test,
     pub(super) name: &'static str,
-    /// Deviation from the definition; empty if there is none.
+    /// Deviation from the definition; empty if none.
     pub(super) note: &'static str,
     /// Operations at full counts.
     pub(super) full: u64,
@@ -30,9 +30,9 @@ pub(super) struct Figure<'a> {
 /// Its outcome.
 #[derive(Clone, Debug)]
 pub(super) enum Outcome<'a> {
-    /// It was run.
+    /// Executed.
     Run(Run<'a>),
-    /// It was not, and why.
+    /// Not executed, with the reason.
     Not(&'static str),
 }
 
@@ -41,13 +41,13 @@ pub(super) enum Outcome<'a> {
 pub(super) struct Run<'a> {
     /// Requested operations.
     pub(super) requested: u64,
-    /// Operations that were done: fewer where the time was over first.
+    /// Executed operations: fewer if the time limit was reached.
     pub(super) done: u64,
     pub(super) seen: &'a StatementsResult,
 }
 
 impl<'a> Figure<'a> {
-    /// The figure of a section and its step; none for a preparation.
+    /// The figure of a section and its step; `None` for a preparation.
     pub(super) fn of(test: Test, section: &Section, made: Option<&'a CompletedStep>) -> Option<Self> {
         let (full, outcome) = match section.counting {
             Counting::Preparation => return None,
@@ -60,7 +60,7 @@ impl<'a> Figure<'a> {
         if let Outcome::Run(run) = &self.outcome { Some(run) } else { None }
     }
 
-    /// Seconds for the full count, each operation as long as those that were done; none where none was.
+    /// Extrapolated seconds for the full count; `None` without executions.
     pub(super) fn full_seconds(&self) -> Option<f64> {
         Some(self.run()?.each()? * self.full as f64)
     }
@@ -78,7 +78,7 @@ fn run(at_once: u64, made: Option<&CompletedStep>) -> Outcome<'_> {
     });
     match seen {
         Some((step, seen)) => Outcome::Run(Run { requested: step.count * at_once, done: seen.done * at_once, seen }),
-        None => Outcome::Not("there was nothing to ask, because a section before it came to nothing"),
+        None => Outcome::Not("nothing to execute, because an earlier section was not completed"),
     }
 }
 
@@ -88,12 +88,12 @@ impl Run<'_> {
         (self.done > 0).then(|| self.seen.span.as_secs_f64() / self.done as f64)
     }
 
-    /// Its time was over before all was done.
+    /// Whether the time limit was reached first.
     pub(super) const fn is_extrapolated(&self) -> bool {
         self.done < self.requested
     }
 
-    /// Extrapolation factor from the executed to the requested operations.
+    /// Extrapolation factor from executed to requested operations.
     fn stretch(&self) -> f64 {
         if self.done == 0 { 1.0 } else { self.requested as f64 / self.done as f64 }
     }
@@ -103,7 +103,7 @@ impl Run<'_> {
         self.seen.span.as_secs_f64() * self.stretch()
     }
 
-    /// Processor time of this program for all requested operations, in seconds: user and system.
+    /// Processor time of this program in seconds for all requested operations, extrapolated: user and system.
     pub(super) fn cpu(&self) -> [f64; 2] {
         let CpuTime { user, system } = self.seen.client;
         [user, system].map(|span| span.as_secs_f64() * self.stretch())
@@ -113,10 +113,10 @@ impl Run<'_> {
 const TITLE: &str = "sql-bench on SATA disk, SSD and ioDrive of rented servers, seconds";
 const SOURCE: &str = "published: Sakura's dedicated server, part 4: checking the speed of SSD and ioDrive (Japanese), about 2013, table 10";
 
-/// Above each column, in two lines: the storage, and the server's memory.
+/// Column titles in two lines: storage, and memory of the server.
 const COLUMNS: [[&str; 2]; 4] = [["SATA", "512 MB"], ["SSD", "512 MB"], ["ioDrive", "512 MB"], ["SATA", "16 GB"]];
 
-/// Seconds that a test took, column by column.
+/// Seconds of a test, by column.
 const fn seconds(test: Test) -> [u32; 4] {
     match test {
         Test::Atis => [9, 9, 10, 8],
@@ -130,7 +130,7 @@ const fn seconds(test: Test) -> [u32; 4] {
     }
 }
 
-/// The setting of the article's figures.
+/// Setting of the published figures.
 pub(super) const NOTES: [&str; 3] = [
     "published: create took 34 s on the SATA disk, 0.7 ms for each of its 50,000 operations, and 1,060 and 1,031 s on SSD \
      and ioDrive, 21 ms each; a disk that turns 7,200 times a minute needs some milliseconds for one flush, so the SATA \
@@ -143,20 +143,20 @@ pub(super) const NOTES: [&str; 3] = [
      connect, ATIS and big-tables compare processors, and the SATA disk is no slower than flash in them for that reason",
 ];
 
-/// A statement with fewer flushes than this was not flushed each time.
+/// Minimum flushes per statement for a statement to count as flushed.
 const FLUSHED: f64 = 0.5;
-/// A test that spends more of its time in flushes than this is about flushing; one below the other is not.
+/// Shares of flush time above which a test is limited by flushes, and below which it is not.
 const HIGH_FLUSH_SHARE: f64 = 0.5;
 const LOW_FLUSH_SHARE: f64 = 0.1;
 
-/// How a statement was flushed, on average.
+/// Mean flushes of a statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Flushed {
-    /// Median time of one.
+    /// Median time of a statement.
     median: Span,
-    /// Flushes of the server's log for each; none where the server does not count them.
+    /// Log flushes of the server per statement; `None` if not counted.
     server: Option<f64>,
-    /// Flushes of the device for each; none where the device is not known.
+    /// Flushes of the device per statement; `None` if unknown.
     device: Option<f64>,
 }
 
@@ -173,7 +173,7 @@ impl Flushed {
     fn counted(&self) -> String {
         let known = |flushes: Option<f64>, who: &str| {
             flushes.map_or_else(
-                || format!("{who} does not say how often"),
+                || format!("{who} does not report the number"),
                 |flushes| format!("{who} counted {flushes:.2}"),
             )
         };
@@ -187,20 +187,20 @@ impl Flushed {
 
 /// Verdicts on commits and the figures that depend on them.
 pub(super) fn verdicts(commits: Option<&StatementsResult>, figures: &[Figure<'_>], facts: &Facts) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let commit = commits.and_then(Flushed::of);
     if let Some(commit) = &commit {
-        said.push(format!(
+        sentences.push(format!(
             "a row in a transaction of its own took {} (median of {}); flushes for each: {}",
             commit.median,
             commits.map_or(COMMITS, |seen| seen.done),
             commit.counted()
         ));
-        said.push(durability(commit, facts));
+        sentences.push(durability(commit, facts));
     }
-    said.extend(tables(figures));
-    said.extend(commits.and_then(|seen| shares(seen, figures)));
-    said
+    sentences.extend(tables(figures));
+    sentences.extend(commits.and_then(|seen| shares(seen, figures)));
+    sentences
 }
 
 /// Whether commits reached the storage, as far as known.
@@ -209,8 +209,8 @@ fn durability(commit: &Flushed, facts: &Facts) -> String {
     let is_durable = about.and_then(|about| about.durable);
     let Durable { least, medium } = durable(facts);
     if is_durable == Some(false) {
-        return "commits did not reach the storage: the server's settings tell it not to flush; every figure of a test that \
-                writes is about memory, and its data are lost when the host fails"
+        return "commits did not reach the storage: flushes are disabled in the server's settings; figures of tests \
+                that write are those of memory, and the data are lost when the host fails"
             .into();
     }
     if commit.server.is_some_and(|flushes| flushes < FLUSHED) {
@@ -229,30 +229,30 @@ fn durability(commit: &Flushed, facts: &Facts) -> String {
     match commit.device {
         Some(flushes) if flushes < FLUSHED => format!("{set}, and the device was not flushed: {}", unflushed(facts)),
         Some(_) => format!(
-            "{set}, the device was flushed for it, and it took no less than {medium} can take: nothing speaks against it that \
-             commits reached the storage, and only a power cut proves it"
+            "{set}, the device was flushed for it, and it took no less than {medium} can take: commits probably \
+             reached the storage, but only a power cut can prove it"
         ),
         None => format!(
-            "{set}, and it took no less than {medium} can take; the device is not on this host, so whether it was flushed \
-             cannot be told"
+            "{set}, and it took no less than {medium} can take; the device is not on this host, so it is unknown \
+             whether it was flushed"
         ),
     }
 }
 
-/// Why a device saw no flush.
+/// Reason why a device received no flush.
 fn unflushed(facts: &Facts) -> String {
     let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_deref());
     match cache {
-        Some("write through") => "the kernel takes its write cache for none or a safe one (write through), and passes no \
-                                  flush on; is there a volatile cache behind it, commits are lost with its power"
+        Some("write through") => "the kernel treats its write cache as absent or safe (write through), and forwards \
+                                  no flushes; with a volatile cache, commits are lost on a power failure"
             .into(),
         Some(cache) => format!(
-            "its write cache says {cache}, so that commits may be in it and nowhere else; look for a filesystem without \
-             barriers, or data that are not on this device"
+            "its write cache is {cache}, so that commits may exist only in the cache; check for a filesystem without \
+             barriers, or for data on another device"
         ),
-        None => "either the kernel takes it for one without a volatile cache, or the filesystem sends no flushes (mounted \
-                 without barriers, or in memory); the time of a commit says which: what takes tens of microseconds was in no \
-                 disk's medium"
+        None => "either the kernel assumes that it has no volatile cache, or the filesystem sends no flushes (mounted \
+                 without barriers, or in memory); the time of a commit distinguishes these: tens of microseconds are \
+                 too short for the medium of a disk"
             .into(),
     }
 }
@@ -270,7 +270,7 @@ fn tables(figures: &[Figure<'_>]) -> Option<String> {
     ))
 }
 
-/// Which tests spent their time in flushes.
+/// Tests limited by flushes.
 fn shares(commits: &StatementsResult, figures: &[Figure<'_>]) -> Option<String> {
     let counted = commits.counted.log_flushes?;
     if (counted as f64) < commits.done as f64 * FLUSHED {
@@ -290,13 +290,13 @@ fn shares(commits: &StatementsResult, figures: &[Figure<'_>]) -> Option<String> 
         }
     }
     let meanings = ["about flushing and not about speed", "about both", "about processors and hardly about storage"];
-    let said = groups.iter().zip(meanings).filter(|(tests, _)| !tests.is_empty());
-    let said: Vec<String> = said.map(|(tests, meaning)| format!("{meaning}: {}", tests.join(", "))).collect();
-    Some(format!("by the share of their time in flushes the tests are {}", said.join("; ")))
+    let sentences = groups.iter().zip(meanings).filter(|(tests, _)| !tests.is_empty());
+    let sentences: Vec<String> = sentences.map(|(tests, meaning)| format!("{meaning}: {}", tests.join(", "))).collect();
+    Some(format!("by the share of their time in flushes the tests are {}", sentences.join("; ")))
 }
 
-/// Seconds of flushes: as the server timed them; where it only counts them, each as long as `one`, which is that of a commit
-/// that did little else. No less than the device was busy with flushes, which also has those of files that are no log.
+/// Seconds of flushes: as timed by the server; if only counted, `one` each, the time of a commit with little other
+/// work. At least the flush time of the device, which includes flushes of other files.
 fn flushing(seen: &StatementsResult, one: f64) -> f64 {
     let timed = seen.counted.log_flush_time.map(Span::as_secs_f64);
     let of_log = timed.or_else(|| Some(seen.counted.log_flushes? as f64 * one)).unwrap_or(0.0);
@@ -304,13 +304,13 @@ fn flushing(seen: &StatementsResult, one: f64) -> f64 {
     of_log.max(of_device).min(seen.span.as_secs_f64())
 }
 
-/// Seconds and processor time, added up.
+/// Sums of seconds and processor time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     seconds: f64,
     cpu: [f64; 2],
     operations: u64,
-    /// For full counts; none where that is not known of a part.
+    /// Seconds for full counts; `None` if a part is unknown.
     full: Option<f64>,
     is_extrapolated: bool,
     is_wrong: bool,
@@ -346,7 +346,7 @@ impl Sum {
     }
 }
 
-/// Whole seconds from 100 on, hundredths below.
+/// Integers from 100 on, two decimals below.
 fn shown(seconds: f64) -> String {
     if seconds >= 99.995 { format!("{seconds:.0}") } else { format!("{seconds:.2}") }
 }
@@ -355,7 +355,7 @@ fn in_full(seconds: Option<f64>, has_full_size: bool) -> String {
     seconds.filter(|_| has_full_size).map_or_else(|| "-".into(), shown)
 }
 
-/// A line for each section, test by test.
+/// A line per section, grouped by test.
 pub(super) fn tests(figures: &[Figure<'_>], has_full_size: bool) -> String {
     let mut text = String::new();
     for test in Test::ALL {
@@ -407,7 +407,7 @@ fn line(figure: &Figure<'_>, has_full_size: bool) -> String {
     text
 }
 
-/// Each operation over all tests that have it, by name.
+/// Operations by name, summed over all tests.
 pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
     let mut names: Vec<&str> =
         figures.iter().filter(|figure| figure.run().is_some()).map(|figure| figure.name).collect();
@@ -435,12 +435,12 @@ pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
     text.push_str(&row("TOTALS", &Sum::of(figures.iter().filter(|figure| figure.run().is_some()))));
     text.push_str("\n+ extrapolated, as the time of a section was over; ? wrong result\n");
     text.push_str(
-        "full counts: seconds that all operations of the benchmark would take, extrapolated from those asked\n",
+        "full counts: seconds that all operations of the benchmark would take, extrapolated from those executed\n",
     );
     text
 }
 
-/// The eight tests with the figures published in an article.
+/// The eight tests with published figures.
 pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool) -> String {
     let mut text = format!("{TITLE}\n{SOURCE}\n\n");
     for line in 0..2 {
@@ -457,7 +457,7 @@ pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool
         let is_whole = whole.contains(&test);
         let got = if is_whole { format!("{}{}", shown(sum.seconds), sum.marks()) } else { "-".into() };
         let full = in_full(sum.full.filter(|_| is_whole), has_full_size);
-        // What was asked in full is no extrapolation.
+        // Complete execution needs no extrapolation.
         let is_asked_in_full = mine.iter().all(|figure| figure.is_full());
         let tilde = if full == "-" || is_asked_in_full { "" } else { "~" };
         text.push_str(&format!("{:<14}{got:>11}{:>13}", test.name(), format!("{tilde}{full}")));
@@ -466,13 +466,11 @@ pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool
         }
         text.push('\n');
     }
-    text.push_str(
-        "\n~ extrapolated: sections were asked a share of their full counts; - not made, or not comparable\n",
-    );
+    text.push_str("\n~ extrapolated: sections executed a share of their full counts; - not made, or not comparable\n");
     text
 }
 
-/// Sections that brought wrong results.
+/// Sections with wrong results.
 pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
     let wrong = figures.iter().filter_map(|figure| Some((figure, figure.run()?))).filter(|(_, run)| run.seen.wrong > 0);
     let sentence = |(figure, run): (&Figure<'_>, &Run<'_>)| {
@@ -490,16 +488,16 @@ pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
 
 /// Deviations from the definition.
 pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<String> {
-    let mut said = Vec::new();
-    let counts = "seconds at full counts are extrapolated from what a statement took, on tables of full size";
+    let mut sentences = Vec::new();
+    let counts = "seconds at full counts are extrapolated from the time of a statement, on tables of full size";
     if options.size < 1.0 {
-        said.push(format!(
+        sentences.push(format!(
             "tables had {} times their full size: no figure here can be compared with sql-bench's; leave --size out for that",
             options.size
         ));
     } else if options.scale < 1.0 {
-        said.push(format!(
-            "sections were asked {} times their full counts: {counts}; --scale 1 asks for all",
+        sentences.push(format!(
+            "sections executed {} times their full counts: {counts}; --scale 1 executes all",
             options.scale
         ));
     }
@@ -507,8 +505,8 @@ pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<St
         let alike: Vec<&str> =
             figures.iter().filter(|other| other.note == figure.note).map(|other| other.name).collect();
         if figures[..index].iter().all(|before| before.note != figure.note) {
-            said.push(format!("{}: {}", alike.join(" and "), figure.note));
+            sentences.push(format!("{}: {}", alike.join(" and "), figure.note));
         }
     }
-    said
+    sentences
 }

@@ -1,7 +1,7 @@
-//! The test insert: a table of three times 100,000 rows, asked, changed, joined and emptied again.
+//! Test insert: a table of three times 100,000 rows, queried, changed, joined and emptied.
 //!
-//! Where its sections are asked a share of their count, the rows that were not inserted one by one are filled in before the
-//! queries begin, so that each query costs what it costs in full.
+//! If sections execute a share of their count, the remaining rows are bulk-loaded before the queries, so that each
+//! query costs the same as in the full benchmark.
 
 mod changes;
 mod many_keys;
@@ -13,19 +13,19 @@ use super::dialect::Dialect;
 use super::section::{Counting, Plan, Section, ask, scattered};
 use crate::sql::RequestsAt;
 
-/// Rows of each of the three orders: rising, falling, scattered.
+/// Rows of each of three orders: ascending, descending, scattered.
 const EACH: u64 = 100_000;
 /// Columns of the table.
 const COLUMNS: &str = "id, id2, id3, dummy1";
-/// Rows of a statement that fills in.
+/// Rows per bulk-loading statement.
 const FILLED: u64 = 250;
 
-/// The rows of the table, by where they are inserted.
+/// Numbers of rows of the table.
 #[derive(Clone, Copy, Debug)]
 struct Rows {
-    /// Of each order.
+    /// Rows of each order.
     each: u64,
-    /// Of these, so many are inserted one by one, and the others filled in.
+    /// Rows of each order inserted individually; the rest is bulk-loaded.
     alone: u64,
 }
 
@@ -39,7 +39,7 @@ impl Rows {
         3 * self.each
     }
 
-    /// The key of the row that is inserted as number `index`: first those one by one, then the others.
+    /// Key of the row inserted as number `index`: individual inserts first, then bulk loading.
     const fn id(self, index: u64) -> u64 {
         let (order, place) = if index < 3 * self.alone {
             (index / self.alone, index % self.alone)
@@ -54,7 +54,7 @@ impl Rows {
         }
     }
 
-    /// The second indexed number of a row: also each once.
+    /// Second indexed number of a row, also unique.
     const fn id3(self, id: u64) -> u64 {
         scattered(id, self.all())
     }
@@ -63,7 +63,7 @@ impl Rows {
         format!("{id}, {id}, {}, 'ABCDEFGHIJ'", self.id3(id))
     }
 
-    /// The first of `length` neighbouring numbers, somewhere among all.
+    /// First of `length` consecutive numbers at a scattered position.
     const fn somewhere(self, index: u64, length: u64) -> u64 {
         scattered(index, self.all() - length + 1)
     }
@@ -84,7 +84,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
             let id = scattered(index, rows.all());
             ask(dialect.insert_unless_taken("bench1", "id, id2", COLUMNS, &rows.row(id)))
         })
-        .noting("an insert of a key that is taken is asked to do nothing, where the original lets it fail"),
+        .noting("an insert of an existing key is ignored; in the original it fails"),
     ];
     sections.extend(queries::sections(plan, rows));
     sections.extend(changes::sections(plan, rows));
@@ -104,7 +104,7 @@ fn index(table: &str) -> String {
     format!("CREATE INDEX {table}_id3 ON {table} (id3)")
 }
 
-/// Statements that insert the rows of a range, many at once: their number, and each of them.
+/// Statements that bulk-load a range of rows: their number, and a function for each.
 fn filled(
     dialect: Dialect,
     table: &'static str,
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_row_is_inserted_once_whatever_is_filled_in() {
+    fn each_row_is_inserted_once_with_any_bulk_share() {
         for (each, alone) in [(10, 10), (10, 3), (100, 1), (1000, 999)] {
             let rows = Rows { each, alone };
             let mut ids: Vec<u64> = (0..rows.all()).map(|index| rows.id(index)).collect();

@@ -12,19 +12,19 @@ use crate::sql::{RequestsAt, SqlRequest, StatementsStep};
 pub(super) struct Plan {
     /// SQL dialect.
     pub(super) dialect: Dialect,
-    /// Executions of each section, as a share of its full count.
+    /// Fraction of the full number of executions.
     pub(super) scale: f64,
-    /// Rows of the tables, as a share of their full number.
+    /// Fraction of the full number of rows.
     pub(super) size: f64,
 }
 
 impl Plan {
-    /// Number of executions for a full count: at least 1.
+    /// Number of executions for a full count; at least 1.
     pub(super) fn times(&self, full: u64) -> u64 {
         ((full as f64 * self.scale).round() as u64).clamp(1, full.max(1))
     }
 
-    /// Rows of a table of this full size: at least 10.
+    /// Rows of a table of this full size; at least 10.
     pub(super) fn rows(&self, full: u64) -> u64 {
         ((full as f64 * self.size).round() as u64).clamp(10.min(full), full)
     }
@@ -35,7 +35,7 @@ impl Plan {
 pub(super) struct Ledger(pub(super) Vec<(&'static str, u64)>);
 
 impl Ledger {
-    /// Executions of a section by name; 0 if it was not run.
+    /// Executions of a section by name; 0 if it was not executed.
     pub(super) fn done(&self, name: &str) -> u64 {
         self.0.iter().filter(|(section, _)| *section == name).map(|(_, done)| done).sum()
     }
@@ -49,7 +49,7 @@ type Begin = Arc<dyn Fn(&Ledger) -> (u64, RequestsAt) + Send + Sync>;
 pub(super) enum Counting {
     /// A figure of the benchmark: full number of operations, and operations per execution.
     Figure { full: u64, at_once: u64 },
-    /// Preparation, which is in no figure.
+    /// Preparation, excluded from figures.
     Preparation,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Counting {
 pub(super) struct Section {
     pub(super) name: &'static str,
     pub(super) counting: Counting,
-    /// Deviation from the definition; empty if there is none.
+    /// Deviation from the definition; empty if none.
     pub(super) note: &'static str,
     begin: Begin,
     /// Executions per transaction; 0 for autocommit.
@@ -96,14 +96,14 @@ impl Section {
         Self::begun(name, Counting::Figure { full, at_once: 1 }, move |_| (times, Arc::clone(&at)))
     }
 
-    /// Statements that are in no figure.
+    /// Statements excluded from figures.
     pub(super) fn preparation(name: &'static str, statements: Vec<String>) -> Self {
         let count = statements.len() as u64;
         let at: RequestsAt = Arc::new(move |index| vec![SqlRequest::text(statements[index as usize].clone())]);
         Self::begun(name, Counting::Preparation, move |_| (count, Arc::clone(&at)))
     }
 
-    /// Inserts the rows that an earlier figure did not insert singly, in large transactions; in no figure.
+    /// Bulk-loads the rows that an earlier section did not insert individually; excluded from figures.
     pub(super) fn rest(
         name: &'static str,
         of: &'static str,
@@ -127,13 +127,13 @@ impl Section {
         Self { name, counting, note: "", begin: Arc::new(begin), transaction: 0 }
     }
 
-    /// The same with a deviation from the definition.
+    /// Adds a deviation from the definition.
     pub(super) const fn noting(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 
-    /// The same with this number of operations per execution.
+    /// Sets the number of operations per execution.
     pub(super) fn at_once(mut self, operations: u64) -> Self {
         if let Counting::Figure { full, .. } = self.counting {
             self.counting = Counting::Figure { full, at_once: operations };
@@ -141,7 +141,7 @@ impl Section {
         self
     }
 
-    /// Its statements; none if there are none. A preparation has no time limit.
+    /// Its statements, if any. A preparation has no time limit.
     pub(super) fn statements(&self, ledger: &Ledger, limit: Span) -> Option<StatementsStep> {
         let (count, at) = (self.begin)(ledger);
         let limit = matches!(self.counting, Counting::Figure { .. }).then_some(limit);
@@ -161,7 +161,7 @@ pub(super) fn query(sql: String, rows: u64) -> Vec<SqlRequest> {
 
 /// The `index`-th number of a permutation of `0..of`.
 pub(super) const fn scattered(index: u64, of: u64) -> u64 {
-    // A prime that divides no number of rows here, so that the steps of its length visit all of them.
+    // Coprime to all numbers of rows here, so that steps of this length visit all rows.
     (index % of).wrapping_mul(1_000_003).wrapping_add(17) % of
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_scattered_over_all() {
+    fn scattered_is_a_permutation() {
         for of in [1, 10, 97, 1000, 30_000] {
             let mut seen: Vec<u64> = (0..of).map(|index| scattered(index, of)).collect();
             assert_eq!(seen[0], scattered(of, of));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_asks_for_a_share_and_never_for_nothing() {
+    fn plan_scales_counts_and_keeps_minimum() {
         let plan = Plan { dialect: Dialect(System::Sqlite), scale: 0.1, size: 0.001 };
         assert_eq!([1000, 12, 1, 4].map(|full| plan.times(full)), [100, 1, 1, 1]);
         assert_eq!([100_000, 1000, 4].map(|full| plan.rows(full)), [100, 10, 4]);

@@ -1,4 +1,4 @@
-//! The test select: a table of 10,000 rows with three unique keys, asked over and over.
+//! Test select: a table of 10,000 rows with three unique keys, queried repeatedly.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,9 @@ use super::section::{Plan, Section, ask, query};
 
 /// Rows.
 const ROWS: u64 = 10_000;
-/// Regions, each a letter.
+/// Regions, named by letters.
 const REGIONS: u64 = 26;
-/// Groups of a region.
+/// Groups per region.
 const GROUPS: u64 = 33;
 const COLUMNS: &str = "region, idn, rev_idn, grp";
 
@@ -44,7 +44,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
 }
 
 fn queries(plan: &Plan, rows: u64) -> Vec<Section> {
-    // Whole tables: as they come, in the order of each key, and in orders that no key has.
+    // Whole tables: unordered, ordered by each key, and ordered without a key.
     let orders =
         ["", "region, idn", "region, rev_idn", "region, grp, idn", "idn DESC", "grp, region, idn", "rev_idn, grp"];
     let range = 20.min(rows);
@@ -78,7 +78,7 @@ fn queries(plan: &Plan, rows: u64) -> Vec<Section> {
 fn counts(plan: &Plan, rows: u64) -> Vec<Section> {
     let regions = rows.min(REGIONS);
     let groups = (0..rows).map(group).collect::<BTreeSet<_>>().len() as u64;
-    // Groups of each region that has rows.
+    // Groups of each non-empty region.
     let inside =
         |letter: u64| (0..rows).filter(|row| row % REGIONS == letter).map(group).collect::<BTreeSet<_>>().len();
     let inside: Vec<u64> = (0..regions).map(|letter| inside(letter) as u64).collect();

@@ -1,15 +1,15 @@
-//! The test wisconsin: the relations and queries of the Wisconsin benchmark (Bitton, `DeWitt` and Turbyfill, 1983).
+//! Test wisconsin: relations and queries of the Wisconsin benchmark (Bitton, `DeWitt` and Turbyfill 1983).
 
 use super::dialect::Dialect;
 use super::section::{Plan, Section, ask, query, scattered};
 use crate::sql::SqlRequest;
 
-/// Relations and their rows, as they are loaded; all but a tenth of the last is deleted again.
+/// Relations and their loaded rows; nine tenths of the last are deleted after loading.
 const RELATIONS: [(&str, u64); 4] = [("onek", 1000), ("tenk1", 10_000), ("tenk2", 10_000), ("bprime", 10_000)];
-/// Queries, and how often they are asked.
+/// Number of queries, and of their repetitions.
 const QUERIES: u64 = 10;
 const ROUNDS: u64 = 10;
-/// Statements that change something, after them.
+/// Number of modifying statements.
 const CHANGES: u64 = 14;
 
 pub(super) fn sections(plan: &Plan) -> Vec<Section> {
@@ -105,7 +105,7 @@ fn letters(mut number: u64) -> String {
     text.map(char::from).iter().collect()
 }
 
-/// Query number `which` of ten, on relations of so many rows.
+/// Query number `which` of ten, on relations of these sizes.
 fn queries(which: u64, tenk: u64, onek: u64, bprime: u64) -> Vec<SqlRequest> {
     let (percent, tenth) = ((tenk / 100).max(1), (tenk / 10).max(1));
     let (sql, rows) = match which {
@@ -129,13 +129,13 @@ fn queries(which: u64, tenk: u64, onek: u64, bprime: u64) -> Vec<SqlRequest> {
     query(sql, rows)
 }
 
-/// What the projection on small numbers leaves: remainders of the first number, and which word stands beside it.
+/// Rows of the projection on small numbers: distinct pairs of a remainder and a word.
 fn projected(rows: u64) -> u64 {
     let pairs = (0..rows).map(|unique2| (scattered(unique2, rows) % 100, unique2 % 4));
     pairs.collect::<std::collections::BTreeSet<_>>().len() as u64
 }
 
-/// Change number `which` of fourteen. Rows that come have numbers past all others, and go again.
+/// Modification number `which` of fourteen. Inserted rows have numbers above all others, and are deleted.
 fn change(which: u64, tenk: u64) -> Vec<SqlRequest> {
     let (first, second) = (tenk + 1, tenk + 2);
     ask(match which {

@@ -1,19 +1,19 @@
-//! The tables of the timetable: their columns, and what their made-up rows hold.
+//! Tables of the timetable: columns and generated rows.
 
 use std::fmt::Write as _;
 
-/// What a column's number is made of, by the row's number from 0.
+/// Rule for the number in a column, by the row number from 0.
 #[derive(Clone, Copy, Debug)]
-enum Of {
-    /// The row's own number.
+enum NumberRule {
+    /// The row number.
     Row,
-    /// It begins anew after so many rows.
+    /// The row number modulo this.
     Cycle(u64),
-    /// So many rows share it.
+    /// The row number divided by this.
     Block(u64),
-    /// Scattered over so many.
+    /// Scattered below this.
     Mixed(u64),
-    /// From this one on, in steps of the third, anew after the second.
+    /// From the first, in steps of the third, restarting after the second.
     Steps(u64, u64, u64),
 }
 
@@ -21,10 +21,10 @@ enum Of {
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) name: &'static str,
-    /// Text, which is a prefix and the number; otherwise the number alone.
+    /// Whether the value is text: prefix and number.
     pub(super) is_text: bool,
     prefix: &'static str,
-    of: Of,
+    of: NumberRule,
 }
 
 /// A table.
@@ -38,7 +38,7 @@ pub(super) struct Table {
 }
 
 impl Column {
-    /// The number behind the value of a row.
+    /// The number in a row.
     pub(super) const fn number(&self, row: u64) -> u64 {
         match self.of {
             Row => row,
@@ -58,11 +58,11 @@ impl Column {
     }
 }
 
-const fn int(name: &'static str, of: Of) -> Column {
+const fn int(name: &'static str, of: NumberRule) -> Column {
     Column { name, is_text: false, prefix: "", of }
 }
 
-const fn text(name: &'static str, prefix: &'static str, of: Of) -> Column {
+const fn text(name: &'static str, prefix: &'static str, of: NumberRule) -> Column {
     Column { name, is_text: true, prefix, of }
 }
 
@@ -70,9 +70,9 @@ const fn table(name: &'static str, rows: u64, key: &'static str, columns: &'stat
     Table { name, rows, key, columns }
 }
 
-use Of::{Block, Cycle, Mixed, Row, Steps};
+use NumberRule::{Block, Cycle, Mixed, Row, Steps};
 
-/// All of them: together as many rows as the original's.
+/// All tables, with the original total number of rows.
 pub(super) const TABLES: &[Table] = &[
     table(
         "aircraft",

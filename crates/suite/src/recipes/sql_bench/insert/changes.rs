@@ -1,4 +1,4 @@
-//! Changes of the test insert: rows by their keys, whole tables, copies and joins with them, and rows that go.
+//! Changes of the test insert: updates by key and of whole tables, copies, joins, and deletes.
 
 use super::{COLUMNS, Rows, create, index};
 use crate::recipes::sql_bench::section::{Plan, Section, ask, query, scattered};
@@ -34,7 +34,7 @@ fn updates(plan: &Plan, rows: Rows) -> Vec<Section> {
     ]
 }
 
-/// A copy with one key and one with two, and the table with what fits of them.
+/// Copies with a single-column key and with a two-column key, joined with the table.
 fn joins(plan: &Plan, rows: Rows) -> Vec<Section> {
     let dialect = plan.dialect;
     let copy = |table: &str| ask(format!("INSERT INTO {table} ({COLUMNS}) SELECT {COLUMNS} FROM bench1"));

@@ -1,13 +1,13 @@
-//! The end of the test insert: a table with 16 keys, and statements that insert many rows.
+//! End of the test insert: a table with 16 keys, and multi-row inserts.
 
 use super::super::section::{Counting, Plan, Section, ask, scattered};
 use super::filled;
 
 /// Rows of the table with many keys.
 const ROWS: u64 = 100_000;
-/// Rows of a statement that inserts many.
+/// Rows per multi-row insert.
 const AT_ONCE: u64 = 100;
-/// Numbers of the table, each with a key: 15 of them and the primary one.
+/// Number of indexed columns besides the primary key.
 const KEYS: u64 = 15;
 
 pub(super) fn sections(plan: &Plan) -> Vec<Section> {
@@ -45,7 +45,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     ]
 }
 
-/// The row of a number: its own, and fifteen others that rise, fall and are scattered by turns.
+/// Values of a row: its number, and fifteen numbers that alternately ascend, descend and scatter.
 fn row(id: u64, rows: u64) -> String {
     let mut text = id.to_string();
     for key in 1..=KEYS {

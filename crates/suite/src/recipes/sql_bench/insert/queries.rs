@@ -1,4 +1,4 @@
-//! Queries of the test insert: whole tables in orders, ranges, and rows by each part of a key.
+//! Queries of the test insert: ordered tables, ranges, and rows by each part of a key.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::Rows;
 use crate::recipes::sql_bench::section::{Plan, Section, query, scattered};
 use crate::sql::SqlRequest;
 
-/// Rows of a range that is ordered.
+/// Rows of an ordered range.
 const ORDERED: u64 = 200;
 /// Rows of a small range.
 const RANGE: u64 = 10;
@@ -22,7 +22,7 @@ fn prepared(plan: &Plan, rows: Rows) -> Vec<Section> {
     let once: Arc<str> = "SELECT id, id2, id3, dummy1 FROM bench1 WHERE id = ?".into();
     let id = move |index| scattered(index, rows.all());
     let note = match dialect.0 {
-        System::Sqlite | System::Oracle => "asked as text, which is prepared each time here, too",
+        System::Sqlite | System::Oracle => "executed as text, which is prepared each time, too",
         _ => "prepared, run and forgotten in SQL: three statements or four, timed together",
     };
     vec![
@@ -43,7 +43,7 @@ fn prepared(plan: &Plan, rows: Rows) -> Vec<Section> {
     ]
 }
 
-/// The whole table, in orders that an index has or has not.
+/// The whole table, ordered with and without an index.
 fn whole(plan: &Plan, rows: Rows) -> Vec<Section> {
     let orders = [
         ("select_big", ""),
@@ -91,7 +91,7 @@ fn ranges(plan: &Plan, rows: Rows) -> Vec<Section> {
     ]
 }
 
-/// One row, by each part of a key, and what of it is in an index.
+/// A row by each part of a key, with and without an index.
 fn by_keys(plan: &Plan, rows: Rows) -> Vec<Section> {
     let kinds = [
         ("select_key_prefix", "*", "id = #"),

@@ -1,8 +1,8 @@
-//! Options of fio that plimsoll does not have: of engines that are out of scope, and of versions after 3.33.
+//! Unsupported options of fio: those of unsupported engines, and of versions after 3.33.
 //!
-//! Only their names are kept, so that "fio has it, plimsoll has not" can be told from a slip of the pen.
+//! Only names are stored, to distinguish unsupported options from misspelt ones.
 
-/// Whose they are, and their names.
+/// Origins, and their option names.
 const OWNERS: &[(&str, &[&str])] = &[
     ("the engine cpuio, which measures processors", &["cpuload", "cpuchunks", "cpumode", "exit_on_io_done"]),
     (
@@ -93,9 +93,9 @@ const OWNERS: &[(&str, &[&str])] = &[
         "the engine libhdfs, which speaks to Hadoop",
         &["namenode", "hdfsdirectory", "chunck_size", "single_instance", "hdfs_use_direct"],
     ),
-    ("the engines rados, rbd and dfs, which speak to stores of their own", &["pool"]),
+    ("the engines rados, rbd and dfs, which access object stores", &["pool"]),
     ("the engine dfs, which speaks to DAOS", &["cont", "object_class", "svcl"]),
-    ("the engines dfs and libhdfs, which speak to stores of their own", &["chunk_size"]),
+    ("the engines dfs and libhdfs, which access other stores", &["chunk_size"]),
     ("the engine libiscsi, which speaks to iSCSI targets by itself", &["initiator"]),
     (
         "the engine libblkio, which drives devices by itself",
@@ -176,12 +176,12 @@ const OWNERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Whose option a name is, if it is one of fio that the tables do not have.
+/// Origin of an option that fio has but the tables lack.
 pub(super) fn belongs_to(name: &str) -> Option<&'static str> {
     OWNERS.iter().find(|(_, names)| names.contains(&name)).map(|(owner, _)| *owner)
 }
 
-/// All of them.
+/// All names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     OWNERS.iter().flat_map(|(_, names)| names.iter().copied())
 }

@@ -1,6 +1,6 @@
-//! What volumes do by themselves: once a second their levels follow their load, or rest while nobody uses them.
+//! Automation of volumes: once a second, levels follow the load, and unused volumes rest at their lowest level.
 //!
-//! All spans are in model time: of a dilated service, an hour takes as many hours as it is dilated.
+//! All spans are in model time: an hour of a service with dilation N takes N hours.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -11,22 +11,22 @@ use plimsoll_volume::{Autotune, Detached, IntervalLoad, Ladder, LevelModel, Poli
 
 use crate::api;
 use crate::floor;
+use crate::metadata::VolumeMetadata;
 use crate::open::capacity;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::remembered::Remembered;
 use crate::service::{Inner, Options, Service};
 use crate::volume::Volume;
 use crate::watch::fresh;
 
-/// Between two looks at all volumes.
+/// Interval of the automation.
 const TICK: Duration = Duration::from_secs(1);
-/// The most levels that are told apart.
-const RUNGS_MAX: usize = 256;
+/// Maximum number of levels considered by autotune.
+const MAX_LEVELS: usize = 256;
 
-/// What one volume does by itself.
+/// Automation of a volume.
 #[derive(Debug, Default)]
-pub(crate) struct Life {
+pub(crate) struct Automation {
     tune: Option<Tune>,
     detached: Option<Detached>,
 }
@@ -34,92 +34,94 @@ pub(crate) struct Life {
 #[derive(Debug)]
 struct Tune {
     tune: Autotune,
-    /// The totals at the end of the last interval.
+    /// Totals at the end of the last interval.
     before: Option<Totals>,
 }
 
-/// The thread that ticks.
+/// Thread that runs the automation.
 #[derive(Debug, Default)]
-pub(crate) struct Pulse(Arc<(Mutex<bool>, Condvar)>);
+pub(crate) struct Ticker(Arc<(Mutex<bool>, Condvar)>);
 
-impl Pulse {
-    /// Begins to tick, until it is ended or the service is gone.
-    pub fn begin(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
-        let (ended, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
-        let beat = move || while !waited(&ended, TICK) && tick(&inner) {};
-        std::thread::Builder::new().name("life".into()).spawn(beat).map(drop)
+impl Ticker {
+    /// Starts the thread. It ends with `stop`, or when the service is dropped.
+    pub fn start(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
+        let (stopped, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
+        let beat = move || while !wait(&stopped, TICK) && tick(&inner) {};
+        std::thread::Builder::new().name("automation".into()).spawn(beat).map(drop)
     }
 
-    /// Waits; true when it has ended.
-    pub fn waited(&self, span: Duration) -> bool {
-        waited(&self.0, span)
+    /// Waits for `span`; true if stopped.
+    pub fn wait(&self, span: Duration) -> bool {
+        wait(&self.0, span)
     }
 
-    /// Ends it after the tick that is under way.
-    pub fn end(&self) {
+    /// Stops after the tick in progress.
+    pub fn stop(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
     }
 }
 
-/// Waits; true when there are no more ticks.
-fn waited((ended, told): &(Mutex<bool>, Condvar), span: Duration) -> bool {
-    let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-    let waited = told.wait_timeout_while(ended, span, |ended| !*ended);
+/// Waits for `span`; true if stopped.
+fn wait((stopped, changed): &(Mutex<bool>, Condvar), span: Duration) -> bool {
+    let stopped = stopped.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = changed.wait_timeout_while(stopped, span, |stopped| !*stopped);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// False when there is nobody left to tick for.
+/// Runs a tick; false when the service is gone.
 fn tick(inner: &Weak<Inner>) -> bool {
     inner.upgrade().is_some_and(|inner| Service { inner }.tick().is_ok())
 }
 
-/// What is read of a volume once a second.
+/// Values read from a volume once a second.
 struct Reading {
     clients: usize,
     fresh: Vec<plimsoll_volume::Period>,
-    /// Where its level follows its load.
+    /// Totals, if the level follows the load.
     totals: Option<Totals>,
 }
 
-impl Life {
-    /// Of a volume that may have been told to. Where that cannot be any more, it does nothing.
-    pub fn new(now: Instant, remembered: &Remembered, product: &Product, options: &Options) -> Self {
-        let asked = remembered.autotune.as_ref();
-        asked.and_then(|asked| Self::asked(now, asked, product, options).ok()).unwrap_or_default()
+impl Automation {
+    /// Automation of a volume from its metadata; disabled if the product no longer supports it.
+    pub fn new(now: Instant, metadata: &VolumeMetadata, product: &Product, options: &Options) -> Self {
+        let requested = metadata.autotune.as_ref();
+        requested.and_then(|requested| Self::requested(now, requested, product, options).ok()).unwrap_or_default()
     }
 
-    fn asked(now: Instant, asked: &api::Autotune, product: &Product, options: &Options) -> Result<Self, Refusal> {
+    fn requested(
+        now: Instant,
+        requested: &api::Autotune,
+        product: &Product,
+        options: &Options,
+    ) -> Result<Self, Refusal> {
         let (Some(level), Some(offer)) = (product.level(), &product.offer) else {
-            return Err(Refusal::bad(format!("{} has no levels, so none can follow the load", product.like)));
+            return Err(Refusal::bad(format!("{} has no levels, so autotune is not possible", product.like)));
         };
         let does = |what: &str| {
             let able = offer.product().autotune().iter().any(|table| table.name.starts_with(what));
             let name = offer.product().name();
-            let none = || {
-                Refusal::bad(format!(
-                    "the catalogue knows no {what} autotune of {name}: it has levels that somebody sets"
-                ))
-            };
+            let none =
+                || Refusal::bad(format!("the catalogue has no {what} autotune of {name}: its levels are set manually"));
             able.then_some(()).ok_or_else(none)
         };
-        let tune = match asked.default {
+        let tune = match requested.default {
             Some(default) => {
                 does("performance")?;
-                let policy = policy(asked, default, product, options)?;
+                let policy = policy(requested, default, product, options)?;
                 let ladder = ladder(&policy, product, options)?;
                 Some(Tune { tune: Autotune::new(now, policy, ladder, level), before: None })
             }
-            None if asked.most.is_some() || asked.step.is_some() || asked.up_after_ns.is_some() => {
+            None if requested.most.is_some() || requested.step.is_some() || requested.up_after_ns.is_some() => {
                 return Err(Refusal::bad("a level that follows the load needs a default that it goes back to"));
             }
             None => None,
         };
-        let detached = match asked.detached_after_ns {
+        let detached = match requested.detached_after_ns {
             Some(after) => {
                 does("detached")?;
                 let low = parameter(product, "detached", "to").unwrap_or(0.0) as u32;
-                Some(Detached::new(Span::from_nanos(after), low, asked.default.unwrap_or(level)))
+                Some(Detached::new(Span::from_nanos(after), low, requested.default.unwrap_or(level)))
             }
             None => None,
         };
@@ -130,10 +132,10 @@ impl Life {
     }
 }
 
-/// When a level changes: as it was asked for, else as the product does it.
-fn policy(asked: &api::Autotune, default: u32, product: &Product, options: &Options) -> Result<Policy, Refusal> {
+/// Policy of level changes: requested values, or else those of the product.
+fn policy(requested: &api::Autotune, default: u32, product: &Product, options: &Options) -> Result<Policy, Refusal> {
     let highest = product.level_option().and_then(|option| option.high).map_or(default, |high| high as u32);
-    let most = asked.most.unwrap_or(highest);
+    let most = requested.most.unwrap_or(highest);
     if most < default {
         return Err(Refusal::bad(format!("the highest level ({most}) is below the default ({default})")));
     }
@@ -144,20 +146,20 @@ fn policy(asked: &api::Autotune, default: u32, product: &Product, options: &Opti
     }
     let usual = Policy::between(default, most);
     let known = |key: &str| parameter(product, "performance", key);
-    let span = |asked: Option<u64>, key: &str, usual: Span| {
-        asked.map(Span::from_nanos).or_else(|| known(key).map(Span::from_secs_f64)).unwrap_or(usual)
+    let span = |requested: Option<u64>, key: &str, usual: Span| {
+        requested.map(Span::from_nanos).or_else(|| known(key).map(Span::from_secs_f64)).unwrap_or(usual)
     };
     Ok(Policy {
         default,
         most,
-        step: asked.step.or_else(|| known("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
-        up_after: span(asked.up_after_ns, "up_period_s", usual.up_after),
-        down_first: span(asked.down_first_ns, "down_first_s", usual.down_first),
-        down_next: span(asked.down_next_ns, "down_next_s", usual.down_next),
+        step: requested.step.or_else(|| known("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
+        up_after: span(requested.up_after_ns, "up_period_s", usual.up_after),
+        down_first: span(requested.down_first_ns, "down_first_s", usual.down_first),
+        down_next: span(requested.down_next_ns, "down_next_s", usual.down_next),
     })
 }
 
-/// A parameter of what the product does by itself. `step` and `to` name the option too: `step_vpu`.
+/// Parameter of the product's automation. Names of `step` and `to` include the option: `step_vpu`.
 fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
     let offer = product.offer.as_ref()?;
     let of_option = format!("{key}_{}", product.level_option()?.name);
@@ -170,13 +172,13 @@ fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
     }
 }
 
-/// The levels that the policy may reach, with the model of each.
+/// Levels that the policy can reach, each with its model.
 fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladder, Refusal> {
-    let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(RUNGS_MAX + 1).collect();
-    if levels.len() > RUNGS_MAX {
+    let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(MAX_LEVELS + 1).collect();
+    if levels.len() > MAX_LEVELS {
         let Policy { default, most, step, .. } = policy;
         return Err(Refusal::bad(format!(
-            "steps of {step} from {default} to {most} are more than {RUNGS_MAX} levels: choose larger steps"
+            "steps of {step} from {default} to {most} are more than {MAX_LEVELS} levels: choose larger steps"
         )));
     }
     let present = product.level();
@@ -189,47 +191,47 @@ fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladde
 }
 
 impl Service {
-    /// Lets its level change by itself from now on.
+    /// Enables automatic level changes of a volume.
     pub fn set_autotune(&self, name: &str, autotune: &api::Autotune) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         if let Some(most) = autotune.most {
             let volume = state.volume(name)?;
             let product = volume.product.at_level(most, self.products())?;
-            state.fits(&product, volume.remembered.group.as_deref(), self.products())?;
+            state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
         }
         let volume = state.volume_mut(name)?;
-        let life = Life::asked(self.model_now(), autotune, &volume.product, &self.inner.options)?;
-        let remembered = Remembered { autotune: Some(autotune.clone()), ..volume.remembered.clone() };
-        self.remember(volume, remembered)?;
-        volume.life = life;
+        let automation = Automation::requested(self.model_now(), autotune, &volume.product, &self.inner.options)?;
+        let metadata = VolumeMetadata { autotune: Some(autotune.clone()), ..volume.metadata.clone() };
+        self.store_metadata(volume, metadata)?;
+        volume.automation = automation;
         self.show(volume)
     }
 
-    /// Its level stays as it is; one that rests comes back at once.
+    /// Disables automatic level changes; a resting volume returns to its level at once.
     pub fn clear_autotune(&self, name: &str) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
-        let remembered = Remembered { autotune: None, ..volume.remembered.clone() };
-        self.remember(volume, remembered)?;
-        volume.life = Life::default();
-        if let Some(level) = volume.remembered.rests_from {
-            self.go_to(volume, level, None)?;
+        let metadata = VolumeMetadata { autotune: None, ..volume.metadata.clone() };
+        self.store_metadata(volume, metadata)?;
+        volume.automation = Automation::default();
+        if let Some(level) = volume.metadata.rests_from {
+            self.change_level(volume, level, None)?;
         }
         self.show(volume)
     }
 
-    /// The present moment of all models.
+    /// Present model time.
     pub(crate) fn model_now(&self) -> Instant {
         self.inner.options.slow.model(self.inner.clock.now())
     }
 
-    /// Looks at all volumes. Fails when the server is gone.
+    /// Runs the automation of all volumes. Fails when the server is gone.
     fn tick(&self) -> Result<(), Refusal> {
         let mut state = self.state();
-        let asked: Vec<_> = state
+        let queries: Vec<_> = state
             .volumes
             .values()
-            .map(|volume| (volume.export, volume.watch.until(), volume.life.tune.is_some()))
+            .map(|volume| (volume.export, volume.watch.until(), volume.automation.tune.is_some()))
             .collect();
         let free = capacity(&self.inner.options, 0);
         let fixed = self.inner.options.capacity;
@@ -242,54 +244,60 @@ impl Service {
                 let totals = if follows { volumes.totals(export).cloned() } else { None };
                 Reading { clients, fresh: fresh(volumes, export, from), totals }
             };
-            asked.into_iter().map(read).collect::<Vec<Reading>>()
+            queries.into_iter().map(read).collect::<Vec<Reading>>()
         })?;
         self.watch_damage(&mut state)?;
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);
             let used = reading.clients > 0 || volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
-            if self.live(now, volume, used, reading.totals).is_err() {
-                // What could not become durable is tried again from where the volume is.
-                volume.life = Life::new(now, &volume.remembered, &volume.product, &self.inner.options);
+            if self.run_automation(now, volume, used, reading.totals).is_err() {
+                // The commit failed: restart from the present state of the volume.
+                volume.automation = Automation::new(now, &volume.metadata, &volume.product, &self.inner.options);
             }
         }
         Ok(())
     }
 
-    fn live(&self, now: Instant, volume: &mut Volume, used: bool, totals: Option<Totals>) -> Result<(), Refusal> {
-        if let Some(level) = volume.remembered.rests_from.filter(|_| used) {
-            self.go_to(volume, level, None)?;
+    fn run_automation(
+        &self,
+        now: Instant,
+        volume: &mut Volume,
+        used: bool,
+        totals: Option<Totals>,
+    ) -> Result<(), Refusal> {
+        if let Some(level) = volume.metadata.rests_from.filter(|_| used) {
+            self.change_level(volume, level, None)?;
         }
-        if let Some(detached) = &mut volume.life.detached {
+        if let Some(detached) = &mut volume.automation.detached {
             if used {
                 detached.attach();
             } else {
                 detached.detach(now);
             }
             if let Some(low) = detached.tick(now)
-                && volume.remembered.rests_from.is_none()
+                && volume.metadata.rests_from.is_none()
                 && let Some(level) = volume.product.level().filter(|level| *level > low)
             {
-                let back = volume.remembered.autotune.as_ref().and_then(|autotune| autotune.default).unwrap_or(level);
-                self.go_to(volume, low, Some(back))?;
+                let back = volume.metadata.autotune.as_ref().and_then(|autotune| autotune.default).unwrap_or(level);
+                self.change_level(volume, low, Some(back))?;
             }
         }
-        let rests = volume.remembered.rests_from.is_some();
-        let (Some(Tune { tune, before }), Some(totals)) = (&mut volume.life.tune, totals) else { return Ok(()) };
+        let rests = volume.metadata.rests_from.is_some();
+        let (Some(Tune { tune, before }), Some(totals)) = (&mut volume.automation.tune, totals) else { return Ok(()) };
         let seen = before.as_ref().map(|before| IntervalLoad::between(tune.ladder(), before, &totals));
         *before = Some(totals);
         match seen.filter(|_| !rests).and_then(|seen| tune.seen(now, &seen)) {
-            Some(level) => self.become_like(volume, volume.product.at_level(level, self.products())?, None),
+            Some(level) => self.change_product(volume, volume.product.at_level(level, self.products())?, None),
             None => Ok(()),
         }
     }
 
-    /// Another level that nobody asked for just now; `rests_from` is where it comes back to.
-    fn go_to(&self, volume: &mut Volume, level: u32, rests_from: Option<u32>) -> Result<(), Refusal> {
+    /// Automatic change of the level; `rests_from` is the level to return to.
+    fn change_level(&self, volume: &mut Volume, level: u32, rests_from: Option<u32>) -> Result<(), Refusal> {
         let product = volume.product.at_level(level, self.products())?;
-        self.become_like(volume, product, rests_from)?;
-        if let Some(Tune { tune, before }) = &mut volume.life.tune {
+        self.change_product(volume, product, rests_from)?;
+        if let Some(Tune { tune, before }) = &mut volume.automation.tune {
             tune.set_level(self.model_now(), level);
             *before = None;
         }

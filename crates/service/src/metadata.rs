@@ -1,7 +1,7 @@
-//! What is remembered of volumes and groups: the text about each in the store's own log, as JSON.
+//! Metadata of volumes and groups, stored as JSON in the store's log.
 //!
-//! So it becomes durable with the volume itself, and survives whatever the volume does. A group is a volume of one
-//! cluster that nobody is shown: nothing is ever written to it, so it has no space.
+//! Metadata therefore becomes durable together with its volume. A group is a volume of one cluster that is not
+//! exported; it is never written and uses no space.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,35 +11,35 @@ use crate::bill::Bill;
 const VOLUME: &str = "plimsoll.volume/1";
 const GROUP: &str = "plimsoll.group/1";
 
-/// What is remembered of a volume or a snapshot.
+/// Metadata of a volume or a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Remembered {
+pub(crate) struct VolumeMetadata {
     pub format: String,
     pub name: String,
-    /// What it is like, and the model that this was, should the catalogue forget it.
+    /// Configuration, and its model in case the catalogue drops it.
     pub like: String,
     pub model: String,
     pub seed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Whose content it began with.
+    /// Volume or snapshot that it was copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// RFC 3339.
+    /// Time of creation, RFC 3339.
     pub created: String,
-    /// Absent for a snapshot, whose price is another.
+    /// Absent for a snapshot: its price is not in the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bill: Option<Bill>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autotune: Option<api::Autotune>,
-    /// It rests at its lowest level, and comes back to this one.
+    /// Level to return to while the volume rests at its lowest level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rests_from: Option<u32>,
 }
 
-/// What is remembered of a group.
+/// Metadata of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RememberedGroup {
+pub(crate) struct GroupMetadata {
     format: String,
     pub name: String,
     pub like: String,
@@ -47,11 +47,11 @@ pub(crate) struct RememberedGroup {
     pub seed: u64,
 }
 
-/// Either.
+/// Metadata of a volume or a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Text {
-    Volume(Box<Remembered>),
-    Group(RememberedGroup),
+pub(crate) enum StoredMetadata {
+    Volume(Box<VolumeMetadata>),
+    Group(GroupMetadata),
 }
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ struct Head {
     format: String,
 }
 
-impl Remembered {
+impl VolumeMetadata {
     pub fn new(name: &str, like: &str, model: &str, created: String) -> Self {
         Self {
             format: VOLUME.to_owned(),
@@ -81,7 +81,7 @@ impl Remembered {
     }
 }
 
-impl RememberedGroup {
+impl GroupMetadata {
     pub fn new(name: &str, like: &str, model: &str) -> Self {
         let (format, name, like, model) = (GROUP.to_owned(), name.to_owned(), like.to_owned(), model.to_owned());
         Self { seed: seed_of(&name), format, name, like, model }
@@ -92,8 +92,8 @@ impl RememberedGroup {
     }
 }
 
-impl Text {
-    /// Reads what was remembered; says why it cannot.
+impl StoredMetadata {
+    /// Parses metadata; the error is the reason.
     pub fn read(text: &str) -> Result<Self, String> {
         let wrong = |error: serde_json::Error| error.to_string();
         let Head { format } = serde_json::from_str(text).map_err(wrong)?;
@@ -117,15 +117,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
-        let mut volume = Remembered::new("data", "oci:50GB", "limit(3000)", "2026-11-21T12:00:00Z".to_owned());
+    fn metadata_round_trips() {
+        let mut volume = VolumeMetadata::new("data", "oci:50GB", "limit(3000)", "2026-11-21T12:00:00Z".to_owned());
         volume.bill = Some(Bill::new(u64::MAX, "oci:50GB", None));
         volume.seed = u64::MAX;
-        assert_eq!(Text::read(&volume.text()), Ok(Text::Volume(Box::new(volume))));
-        let group = RememberedGroup::new("vm", "limit(3000)", "limit(3000)");
-        assert_eq!(Text::read(&group.text()), Ok(Text::Group(group)));
+        assert_eq!(StoredMetadata::read(&volume.text()), Ok(StoredMetadata::Volume(Box::new(volume))));
+        let group = GroupMetadata::new("vm", "limit(3000)", "limit(3000)");
+        assert_eq!(StoredMetadata::read(&group.text()), Ok(StoredMetadata::Group(group)));
         for wrong in ["", "{}", "data", r#"{"format":"plimsoll.volume/1"}"#, r#"{"format":"plimsoll.volume/9"}"#] {
-            assert!(Text::read(wrong).is_err(), "{wrong}");
+            assert!(StoredMetadata::read(wrong).is_err(), "{wrong}");
         }
     }
 }
