@@ -110,7 +110,7 @@ fn safety(offer: &Offer) -> Vec<Fact> {
     if let Some(durability) = offer.durability() {
         let lost = words::failure_rate(&durability);
         let status = durability.cite.status.name();
-        facts.push(Fact::new("durability", format!("{lost} ({status})")));
+        facts.push(Fact::new("losses", format!("{lost} ({status})")));
     }
     if let Some(sharing) = offer.sharing() {
         let access = match sharing.mode {
@@ -123,7 +123,7 @@ fn safety(offer: &Offer) -> Vec<Fact> {
     if let Some(snapshot) = offer.snapshot_price() {
         let status = snapshot.cite.status.name();
         let each = format!("{} {}", snapshot.each.exact(), snapshot.each.currency);
-        facts.push(Fact::new("snapshots", format!("{each} per {} stored ({status})", snapshot.per)));
+        facts.push(Fact::new("snapshot", format!("{each} per {} stored ({status})", snapshot.per)));
     }
     facts
 }

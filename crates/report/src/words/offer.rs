@@ -133,11 +133,11 @@ pub(crate) fn lasting(seconds: f64) -> String {
     }
 }
 
-/// `0.1 to 0.2 % are lost in a year`.
+/// `0.1 to 0.2 % of volumes or stripes in a year`.
 pub(crate) fn failure_rate(durability: &Durability) -> String {
     let (low, high) = (per_cent(durability.failure_rate_low), per_cent(durability.failure_rate_high));
     let range = if low == high { high } else { format!("{low} to {high}") };
-    format!("{range} % are lost in a year")
+    format!("{range} % of volumes or stripes in a year")
 }
 
 /// A share in per cent with three significant digits: `0.797`, `0.000000001`.
