@@ -30,6 +30,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/gcp/hyperdisk-extreme.toml"),
     file!("catalogue/gcp/hyperdisk-ml.toml"),
     file!("catalogue/gcp/hyperdisk-throughput.toml"),
+    file!("catalogue/gcp/machines.toml"),
     file!("catalogue/gcp/pd-balanced.toml"),
     file!("catalogue/gcp/pd-extreme.toml"),
     file!("catalogue/gcp/pd-ssd.toml"),
@@ -41,6 +42,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/generic/nvme-tlc.toml"),
     file!("catalogue/generic/sata-ssd.toml"),
     file!("catalogue/netapp/aff-a800.toml"),
+    file!("catalogue/netapp/aff-a900.toml"),
     file!("catalogue/netapp/aff-c800.toml"),
     file!("catalogue/netapp/hdd-array.toml"),
     file!("catalogue/oci/block-volume.toml"),
@@ -63,7 +65,8 @@ pub(crate) const FILES: &[(&str, &str)] = &[
 ];
 
 /// Tables that lie beside them.
-pub(crate) const TABLES: &[(&str, &str)] = &[file!("catalogue/aws/instances.csv")];
+pub(crate) const TABLES: &[(&str, &str)] =
+    &[file!("catalogue/aws/instances.csv"), file!("catalogue/azure/machines.csv"), file!("catalogue/gcp/machines.csv")];
 
 /// The text of the table `csv` in the folder of `file`.
 pub(crate) fn beside(file: &str, csv: &str) -> Option<String> {

@@ -17,7 +17,7 @@ use crate::offer::{Offer, Terms};
 use crate::product::{Product, ProductKind};
 use crate::read::{self, Loaded};
 use crate::refusal::{Refusal, UnknownProduct};
-use crate::resolve::{Resolved, Subject, resolve};
+use crate::resolve::{Context, Resolved, Subject, resolve};
 
 /// All products that are known. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -91,15 +91,18 @@ impl Catalogue {
 
     /// What a configuration offers under these terms.
     pub fn offer(&self, config: &Config, terms: &Terms) -> Result<Offer, Refusal> {
+        let subject = self.subject(&config.volume.product)?;
+        let volume = Some(&subject.product.name).filter(|_| subject.product.kind != ProductKind::Machine);
+        let members = config.wraps.iter().map(|wrap| f64::from(wrap.members())).product();
+        let context = Context { as_of: terms.as_of, machine: None, volume, members };
         let machine = config.machine.as_ref().map(|part| {
             let subject = self.subject(&part.product)?;
             if subject.product.kind != ProductKind::Machine {
                 return Err(Refusal::NoMachine { product: part.product.clone() });
             }
-            resolve(&subject, part, terms.as_of, None)
+            resolve(&subject, part, context)
         });
         let machine = machine.transpose()?;
-        let subject = self.subject(&config.volume.product)?;
         if let Some(machine) = &machine
             && subject.product.kind == ProductKind::Volume
             && provider(&subject.product.name) != provider(&machine.name)
@@ -107,7 +110,7 @@ impl Catalogue {
             let (product, machine) = (subject.product.name.to_string(), machine.name.to_string());
             return Err(Refusal::OtherProvider { product, machine });
         }
-        let volume = resolve(&subject, &config.volume, terms.as_of, machine.as_ref())?;
+        let volume = resolve(&subject, &config.volume, Context { machine: machine.as_ref(), ..context })?;
         let mut ceilings: Vec<_> = ceilings(&volume, terms.as_of).collect();
         ceilings.extend(machine.iter().flat_map(|machine| crate::ceilings::ceilings(machine, terms.as_of)));
         Ok(Offer {

@@ -38,6 +38,27 @@ impl Date {
         from.is_none_or(|from| from.first_day() <= last) && until.is_none_or(|until| last < until.first_day())
     }
 
+    /// Days from the last day of `earlier` to the last day of this time; negative when `earlier` ends later.
+    pub fn days_since(self, earlier: Self) -> i64 {
+        self.last_day_number() - earlier.last_day_number()
+    }
+
+    /// The last day of this time as a count of days (Hinnant, `days_from_civil`).
+    fn last_day_number(self) -> i64 {
+        let (year, month) = (i64::from(self.year), i64::from(self.month.unwrap_or(12)));
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let length = match month {
+            2 => 28 + i64::from(leap),
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        let day = self.day.map_or(length, i64::from);
+        // Years begin in March: a leap day is the last of its year.
+        let years = if month <= 2 { year - 1 } else { year };
+        let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+        365 * years + years / 4 - years / 100 + years / 400 + day_of_year
+    }
+
     fn first_day(self) -> (u16, u8, u8) {
         (self.year, self.month.unwrap_or(1), self.day.unwrap_or(1))
     }
@@ -84,6 +105,23 @@ mod tests {
             assert!(text.parse::<Date>().is_err(), "{text:?}");
         }
         assert!(Date::year(2025) < "2025-01".parse().unwrap());
+    }
+
+    #[test]
+    fn days_between_dates_follow_the_calendar() {
+        for (later, earlier, days) in [
+            ("2026-11-23", "2026-11-23", 0),
+            ("2026-11-23", "2026-05-27", 180),
+            ("2024-03-01", "2024-02-28", 2),
+            ("2023-03-01", "2023-02-28", 1),
+            ("1900-03-01", "1900-02-28", 1),
+            ("2026-11-23", "2026-10", 23),
+            ("2026-11-23", "2025", 327),
+            ("2026-01-01", "2026", -364),
+        ] {
+            let date = |text: &str| text.parse::<Date>().unwrap();
+            assert_eq!(date(later).days_since(date(earlier)), days, "{later} and {earlier}");
+        }
     }
 
     #[test]

@@ -252,9 +252,16 @@ impl Offer {
         self.volume.undecided(self.terms.as_of).map(|rule| Arc::clone(&rule.message)).collect()
     }
 
-    /// What makes the figures questionable: of the ceilings, and of the model when there is one.
+    /// What makes the figures questionable: of the ceilings, of rules that only caution, and of the model when there is
+    /// one. The doubts of ceilings come first, one for each.
     pub fn doubts(&self) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = self.ceilings.iter().filter_map(doubtful).collect();
+        let parts = std::iter::once(&self.volume).chain(&self.machine);
+        doubts.extend(
+            parts
+                .flat_map(|part| part.broken(self.terms.as_of))
+                .map(|rule| Doubt { text: rule.message.to_string(), cite: Some(Arc::clone(&rule.cite)) }),
+        );
         let Some(model) = &self.volume.product.model else { return doubts };
         let about = |text: String| Doubt { text, cite: Some(Arc::clone(&model.cite)) };
         doubts.extend(model.cite.status.doubt().map(|doubt| about(format!("when it answers {doubt}"))));

@@ -28,9 +28,25 @@ pub struct Price {
     pub cite: Arc<Cite>,
     /// Statement of the list about taxes; may be empty.
     pub taxes: Arc<str>,
-    /// What is in the configuration and not in the price: a machine without a list.
+    /// What is in the configuration and not in the price: a machine without a list, or without a price in it.
     pub without: Vec<String>,
+    /// The date of the offer's terms.
+    as_of: Date,
 }
+
+/// The price of stored snapshots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SnapshotPrice {
+    /// For each unit.
+    pub each: Money,
+    /// The vendor's unit, such as `GiB-month`.
+    pub per: Arc<str>,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// A price that is older than this many days is doubtful.
+pub const MAX_PRICE_AGE_DAYS: i64 = 180;
 
 /// One part of a price.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,8 +118,27 @@ pub enum NoPrice {
 }
 
 impl Price {
-    /// What makes it questionable: that its amounts were not read with the vendor.
+    /// Days from the date of its oldest source to the date of the terms. `None` when a source has no date that can be
+    /// read, and for terms of an earlier time.
+    pub fn age_days(&self) -> Option<i64> {
+        let cites = self.parts.iter().map(|part| &part.cite).chain([&self.cite]);
+        let ages = cites.map(|cite| Some(self.as_of.days_since(cite.date.parse().ok()?)));
+        ages.collect::<Option<Vec<i64>>>()?.into_iter().max().filter(|age| *age >= 0)
+    }
+
+    /// The doubt about a price that is older than [`MAX_PRICE_AGE_DAYS`].
+    pub fn age_doubt(&self) -> Option<Doubt> {
+        let age = self.age_days().filter(|age| *age > MAX_PRICE_AGE_DAYS)?;
+        let text = format!("its price is {age} days old: check the vendor's list");
+        Some(Doubt { text, cite: Some(Arc::clone(&self.cite)) })
+    }
+
+    /// What makes it questionable: its age, and that its amounts were not read with the vendor.
     pub fn doubts(&self) -> Vec<Doubt> {
+        self.status_doubts().into_iter().chain(self.age_doubt()).collect()
+    }
+
+    fn status_doubts(&self) -> Vec<Doubt> {
         let alike = self.parts.iter().all(|part| part.cite == self.cite);
         let about = |text: String, cite: &Arc<Cite>| Doubt { text, cite: Some(Arc::clone(cite)) };
         if alike {
@@ -129,6 +164,20 @@ pub(crate) fn list_name(currency: Currency, region: Option<&str>, from: Option<D
 impl Offer {
     /// The one price under the offer's terms. For all members of an array, and for the machine when it has a list.
     pub fn price(&self) -> Result<Price, NoPrice> {
+        self.price_by(self.list()?)
+    }
+
+    /// The price of stored snapshots, by the list of the offer's price. `None` when there is no list, or the list has
+    /// no price of snapshots.
+    pub fn snapshot_price(&self) -> Option<SnapshotPrice> {
+        let list = self.list().ok()?;
+        let rate = list.snapshot.as_ref()?;
+        let each = Money { millionths: rate.amount.millionths()?, currency: list.currency };
+        Some(SnapshotPrice { each, per: Arc::clone(&rate.per), cite: Arc::clone(&rate.cite) })
+    }
+
+    /// The one price list under the offer's terms.
+    fn list(&self) -> Result<&PriceList, NoPrice> {
         let product = &self.volume.product;
         let name = || product.name.to_string();
         if product.prices.is_empty() {
@@ -137,7 +186,7 @@ impl Offer {
         let valid: Vec<&PriceList> = self.valid_lists(&self.volume).collect();
         let wanted: Vec<&PriceList> = valid.iter().copied().filter(|list| self.is_wanted(list)).collect();
         match chosen(&wanted) {
-            Some(list) => self.price_by(list),
+            Some(list) => Ok(list),
             None if wanted.is_empty() => {
                 let known = product.prices.iter().map(PriceList::words).collect();
                 Err(NoPrice::NotListed { product: name(), wanted: self.wanted_words(), known })
@@ -180,9 +229,14 @@ impl Offer {
                 other.currency == list.currency && (other.region.is_none() || other.region.as_deref() == region)
             };
             let lists: Vec<&PriceList> = self.valid_lists(machine).filter(alike).collect();
-            match chosen(&lists) {
-                Some(list) => bill.add(list, machine, 1)?,
-                None => without.push(machine.name.to_string()),
+            let with_machine = chosen(&lists).map(|list| {
+                let mut whole = bill.clone();
+                whole.add(list, machine, 1).map(|()| whole)
+            });
+            match with_machine {
+                Some(Ok(whole)) => bill = whole,
+                Some(Err(NoPrice::NotCovered { .. })) | None => without.push(machine.name.to_string()),
+                Some(Err(other)) => return Err(other),
             }
         }
         let too_large = || NoPrice::TooLarge { product: self.volume.name.to_string() };
@@ -191,7 +245,7 @@ impl Offer {
         let cites = bill.parts.iter().map(|part| &part.cite).chain([&list.cite]);
         let cite = Arc::clone(cites.max_by_key(|cite| cite.status).unwrap_or(&list.cite));
         let (region, taxes) = (list.region.clone(), Arc::clone(&list.taxes));
-        Ok(Price { monthly, once, parts: bill.parts, region, cite, taxes, without })
+        Ok(Price { monthly, once, parts: bill.parts, region, cite, taxes, without, as_of: self.terms.as_of })
     }
 }
 
@@ -207,6 +261,7 @@ fn chosen<'l>(lists: &[&'l PriceList]) -> Option<&'l PriceList> {
 }
 
 /// A price while it is added up.
+#[derive(Clone)]
 struct Bill {
     currency: Currency,
     monthly: Decimal,
@@ -265,6 +320,12 @@ fn cost(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Decimal>)> {
         Amount::Graduated(steps, expression) => {
             let quantity = quantity(expression)?;
             Some((quantity, Decimal::from_quantity(quantity).and_then(|q| graduated(steps, q)).and_then(by_hours)))
+        }
+        Amount::ByColumn(column, expression) => {
+            let amount = Decimal::from_quantity(of.values[*column].as_number()?)?;
+            let quantity = quantity(expression)?;
+            let exact = Decimal::from_quantity(quantity).and_then(|exact| exact.times(amount));
+            Some((quantity, exact.and_then(by_hours)))
         }
         Amount::Unknown => None,
         Amount::ByTier(amounts) => Some((1.0, by_hours((*amounts.get(of.tier?)?)?))),

@@ -7,10 +7,13 @@ use plimsoll_units::Bytes;
 use crate::cite::Cite;
 use crate::date::Date;
 use crate::decimal::Decimal;
+use crate::deviation::Deviation;
+use crate::durability::Durability;
 use crate::expression::{Expression, Type, Value};
 use crate::money::Currency;
 use crate::offer::{Access, Kinds, Latency, OptionValue, Scope};
 use crate::price::{Often, list_name};
+use crate::sharing::SharingMode;
 
 /// Kind of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,6 +68,9 @@ pub struct Product {
     pub(crate) model: Option<ModelText>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) prices: Vec<PriceList>,
+    pub(crate) durability: Option<Durability>,
+    pub(crate) sharing: Vec<SharingRule>,
+    pub(crate) deviations: Vec<Deviation>,
     pub(crate) published: Vec<PublishedTable>,
     pub(crate) autotune: Vec<Autotune>,
     pub(crate) warnings: Vec<Warning>,
@@ -96,6 +102,8 @@ pub(crate) enum Origin {
     Figure,
     /// The machine that the volume is attached to.
     Machine,
+    /// The configuration: the number of volumes, or the name of their product.
+    Configuration,
 }
 
 /// Period of validity.
@@ -170,6 +178,11 @@ pub(crate) struct Machines {
     /// Variable of the first column; the others follow.
     pub first: usize,
     pub rows: Vec<Row>,
+    pub vcpus: Option<Expression>,
+    pub memory_gib: Option<Expression>,
+    /// Of the network that carries the volumes.
+    pub network_gbps: Option<Expression>,
+    pub volumes: Option<Expression>,
 }
 
 /// A row of a table.
@@ -214,7 +227,18 @@ pub(crate) struct Limit {
 pub(crate) struct Rule {
     pub require: Expression,
     pub message: Arc<str>,
+    /// A configuration that breaks the rule is offered with a doubt instead of refused.
+    pub caution: bool,
     pub validity: Validity,
+    pub cite: Arc<Cite>,
+}
+
+/// How many machines may attach a volume at the same time.
+#[derive(Clone, Debug)]
+pub(crate) struct SharingRule {
+    pub hosts: Expression,
+    pub mode: SharingMode,
+    pub when: Option<Expression>,
     pub cite: Arc<Cite>,
 }
 
@@ -244,6 +268,15 @@ pub(crate) struct PriceList {
     pub validity: Validity,
     pub taxes: Arc<str>,
     pub parts: Vec<PricePart>,
+    pub snapshot: Option<SnapshotRate>,
+    pub cite: Arc<Cite>,
+}
+
+/// The price of stored snapshots.
+#[derive(Clone, Debug)]
+pub(crate) struct SnapshotRate {
+    pub amount: Decimal,
+    pub per: Arc<str>,
     pub cite: Arc<Cite>,
 }
 
@@ -275,6 +308,8 @@ pub(crate) enum Amount {
     Graduated(Vec<(Option<Decimal>, Decimal)>, Expression),
     /// So much for the tier, by its row.
     ByTier(Vec<Option<Decimal>>),
+    /// The variable of a machine's column that holds the amount for each unit.
+    ByColumn(usize, Expression),
     /// It costs something, and the catalogue does not know what.
     Unknown,
 }
@@ -360,6 +395,22 @@ impl Product {
     pub fn machines(&self) -> impl Iterator<Item = String> {
         let rows = self.machines.iter().flat_map(|machines| &machines.rows);
         rows.map(|row| format!("{}/{}", self.name, row.name))
+    }
+
+    /// The annual failure rate of a volume; `None` when the vendor states none.
+    pub const fn durability(&self) -> Option<&Durability> {
+        self.durability.as_ref()
+    }
+
+    /// True when several machines can write to a volume at the same time, in some configuration.
+    /// [`Offer::sharing`](crate::Offer::sharing) has the number of machines of a configuration.
+    pub fn shareable(&self) -> bool {
+        self.sharing.iter().any(|rule| rule.mode == SharingMode::ReadWrite)
+    }
+
+    /// Loads whose quote and simulation differ, each with the reason.
+    pub fn deviations(&self) -> &[Deviation] {
+        &self.deviations
     }
 
     /// What the service does by itself.

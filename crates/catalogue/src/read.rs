@@ -3,6 +3,7 @@
 //! Knows the schema of the files; opens no file.
 
 mod cites;
+mod facts;
 mod limits;
 mod names;
 mod options;
@@ -24,6 +25,7 @@ use crate::nearest;
 use crate::product::{Autotune, Product, ProductKind, Unit, Validity, Warning};
 use cites::Cites;
 use names::Names;
+pub(crate) use names::{MEMBERS, VOLUME};
 use section::{Section, Text, Value};
 
 /// Reads a file in the folder of the product file.
@@ -57,7 +59,7 @@ pub(crate) fn product(file: &str, text: &str, beside: &Beside) -> Result<Loaded,
     }
     let head = Section::new(document.get_ref(), 0, "the file");
     let cites = Cites::read(&head, &mut to);
-    let mut reader = Reader { to, text, cites, names: Names::default(), beside };
+    let mut reader = Reader { to, text, cites, names: Names::new(), beside };
     let product = reader.product(head);
     let Reader { to, names, .. } = reader;
     if to.is_empty() { Ok(Loaded { product, of_machines: names.of_machines }) } else { Err(to.into_sorted()) }
@@ -88,6 +90,9 @@ impl Reader<'_> {
             latency: self.latency(&head),
             rules: self.rules(&head, kind),
             prices: self.prices(&head, tiers.as_ref()),
+            durability: self.durability(&head),
+            sharing: self.sharing(&head),
+            deviations: self.deviations(&head),
             published: self.published(&head),
             autotune: self.autotune(&head),
             warnings: self.warnings(&head),

@@ -12,6 +12,7 @@ use crate::expression::Value;
 use crate::number::plain;
 use crate::offer::{Chosen, ChosenBy, OptionValue};
 use crate::product::{Origin, Product, Range, Rule};
+use crate::read::{MEMBERS, VOLUME};
 use crate::refusal::Refusal;
 use settings::Given;
 
@@ -43,13 +44,20 @@ impl Subject<'_> {
     }
 }
 
-/// Gives every variable of `subject` its value. `machine` is what a volume is attached to.
-pub(crate) fn resolve(
-    subject: &Subject,
-    part: &Part,
-    as_of: Date,
-    machine: Option<&Resolved>,
-) -> Result<Resolved, Refusal> {
+/// The configuration around a product.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'c> {
+    pub as_of: Date,
+    /// The machine that a volume is attached to.
+    pub machine: Option<&'c Resolved>,
+    /// The product of the volumes; `None` for a machine alone.
+    pub volume: Option<&'c Arc<str>>,
+    /// Volumes of the configuration.
+    pub members: f64,
+}
+
+/// Gives every variable of `subject` its value.
+pub(crate) fn resolve(subject: &Subject, part: &Part, context: Context<'_>) -> Result<Resolved, Refusal> {
     let product = subject.product;
     let given = Given::read(product, &subject.name(), &part.settings)?;
     let mut resolved = Resolved {
@@ -60,14 +68,16 @@ pub(crate) fn resolve(
         tier: given.tier.or_else(|| product.tiers.as_ref()?.default),
         given,
     };
-    resolved.dated(as_of)?;
+    resolved.values[MEMBERS] = Value::Number(context.members);
+    resolved.values[VOLUME] = context.volume.map_or(Value::Absent, |volume| Value::Text(Arc::clone(volume)));
+    resolved.dated(context.as_of)?;
     resolved.take_row();
-    resolved.take_from(machine);
+    resolved.take_from(context.machine);
     resolved.take_given();
     resolved.settle_tier()?;
     resolved.take_defaults();
     resolved.check_options()?;
-    resolved.check_rules(as_of)?;
+    resolved.check_rules(context.as_of)?;
     Ok(resolved)
 }
 
@@ -168,8 +178,7 @@ impl Resolved {
     }
 
     fn check_rules(&self, as_of: Date) -> Result<(), Refusal> {
-        let rules = self.product.rules.iter().filter(|rule| rule.validity.holds(as_of));
-        match rules.into_iter().find(|rule| rule.require.truth(&self.values) == Some(false)) {
+        match self.broken(as_of).find(|rule| !rule.caution) {
             None => Ok(()),
             Some(rule) => Err(Refusal::Rule {
                 product: self.name.to_string(),
@@ -179,10 +188,16 @@ impl Resolved {
         }
     }
 
+    /// Rules that the configuration breaks.
+    pub(crate) fn broken(&self, as_of: Date) -> impl Iterator<Item = &Rule> {
+        let rules = self.product.rules.iter().filter(move |rule| rule.validity.holds(as_of));
+        rules.filter(|rule| rule.require.truth(&self.values) == Some(false))
+    }
+
     /// Rules that hang on what is not known here: the machine.
     pub(crate) fn undecided(&self, as_of: Date) -> impl Iterator<Item = &Rule> {
         let rules = self.product.rules.iter().filter(move |rule| rule.validity.holds(as_of));
-        rules.filter(|rule| rule.require.truth(&self.values).is_none())
+        rules.filter(|rule| !rule.caution && rule.require.truth(&self.values).is_none())
     }
 
     /// Size in the vendor's unit, if any.
@@ -206,7 +221,13 @@ impl Resolved {
         let settings = full.settings.iter().filter(|setting| !by_default(setting)).cloned().collect();
         let short = Part { product: full.product.clone(), settings };
         let subject = Subject { product: &self.product, row: self.row };
-        let same = resolve(&subject, &short, as_of, machine).is_ok_and(|other| other.values == self.values);
+        let volume = match &self.values[VOLUME] {
+            Value::Text(volume) => Some(volume),
+            _ => None,
+        };
+        let members = self.values[MEMBERS].as_number().unwrap_or(1.0);
+        let context = Context { as_of, machine, volume, members };
+        let same = resolve(&subject, &short, context).is_ok_and(|other| other.values == self.values);
         if same { short } else { full }
     }
 

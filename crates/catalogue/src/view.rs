@@ -8,7 +8,8 @@ use crate::cite::Cite;
 use crate::expression::{Expression, Value};
 use crate::offer::{Access, Kinds, Latency, Scope};
 use crate::price::Often;
-use crate::product::{Amount, Figure, Limit, OptionRule, Piece, PriceList, PricePart, Product, Rule};
+use crate::product::{Amount, Figure, Limit, OptionRule, Piece, PriceList, PricePart, Product, Rule, SharingRule};
+use crate::sharing::SharingMode;
 
 /// A named number.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +91,32 @@ pub struct PriceView {
     pub taxes: Arc<str>,
     /// Its parts.
     pub parts: Vec<PartView>,
+    /// The price of stored snapshots; `None` when the list has none.
+    pub snapshot: Option<SnapshotView>,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// The price of stored snapshots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SnapshotView {
+    /// For each unit: `0.05`.
+    pub amount: String,
+    /// The vendor's unit.
+    pub per: Arc<str>,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// How many machines can attach a volume at the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharingView {
+    /// Machines, at most: `16`.
+    pub hosts: String,
+    /// Their access.
+    pub mode: SharingMode,
+    /// Its condition; empty when there is none.
+    pub when: String,
     /// Where it was read.
     pub cite: Arc<Cite>,
 }
@@ -131,6 +158,8 @@ pub struct RuleView {
     pub require: String,
     /// The same in words.
     pub message: Arc<str>,
+    /// A configuration that breaks it is offered with a doubt instead of refused.
+    pub caution: bool,
     /// Where it was read.
     pub cite: Arc<Cite>,
 }
@@ -151,6 +180,7 @@ impl Product {
         let view = |rule: &Rule| RuleView {
             require: rule.require.text().to_owned(),
             message: Arc::clone(&rule.message),
+            caution: rule.caution,
             cite: Arc::clone(&rule.cite),
         };
         self.rules.iter().map(view).collect()
@@ -180,9 +210,25 @@ impl Product {
             list: list.words(),
             taxes: Arc::clone(&list.taxes),
             parts: list.parts.iter().map(|part| self.part_view(part)).collect(),
+            snapshot: list.snapshot.as_ref().map(|rate| SnapshotView {
+                amount: rate.amount.to_string(),
+                per: Arc::clone(&rate.per),
+                cite: Arc::clone(&rate.cite),
+            }),
             cite: Arc::clone(&list.cite),
         };
         self.prices.iter().map(view).collect()
+    }
+
+    /// How many machines can attach a volume: the first entry whose condition holds.
+    pub fn sharing_views(&self) -> Vec<SharingView> {
+        let view = |rule: &SharingRule| SharingView {
+            hosts: rule.hosts.text().to_owned(),
+            mode: rule.mode,
+            when: written(rule.when.as_ref()),
+            cite: Arc::clone(&rule.cite),
+        };
+        self.sharing.iter().map(view).collect()
     }
 
     /// The stages that answer, when they are known.
@@ -216,6 +262,8 @@ impl Product {
         cites.extend(self.latency.iter().map(|(latency, _)| &latency.cite));
         cites.extend(self.model.iter().map(|model| &model.cite));
         cites.extend(self.rules.iter().map(|rule| &rule.cite));
+        cites.extend(self.durability.iter().map(|durability| &durability.cite));
+        cites.extend(self.sharing.iter().map(|rule| &rule.cite));
         cites.extend(self.prices.iter().flat_map(|list| &list.parts).map(|part| &part.cite));
         cites.into_iter().map(Arc::clone).collect()
     }
@@ -231,6 +279,9 @@ impl Product {
                 (steps.iter().map(step).collect::<Vec<_>>().join(", "), quantity.text().to_owned())
             }
             Amount::Unknown => ("not known".to_owned(), String::new()),
+            Amount::ByColumn(column, quantity) => {
+                (format!("column {}", self.variables[*column].name), quantity.text().to_owned())
+            }
             Amount::ByTier(amounts) => {
                 let rows = self.tiers.iter().flat_map(|tiers| &tiers.rows);
                 let priced = rows.zip(amounts).filter_map(|(row, amount)| Some(format!("{} {}", row.name, (*amount)?)));

@@ -157,3 +157,23 @@ fn a_built_in_file_may_be_checked_again_and_names_stay_unique() {
         "it.toml:4:12: the name \"gp3\" is taken: names and aliases that no other product has"
     );
 }
+
+#[test]
+fn facts_besides_limits_are_complete() {
+    let check = |entry: &str, expected: &str| {
+        check_changed(CLOUD, "[autotune.detached]", &format!("{entry}\n[autotune.detached]"), expected);
+    };
+    check(
+        "[durability]\nannual_failure_rate = 2",
+        "LINE:1: [durability] has no annual_failure_rate: a share of volumes",
+    );
+    check("[durability]\nannual_failure_rate = [0.2, 0.1]", "LINE:1: [durability] has no annual_failure_rate");
+    check("[[sharing]]\nmode = \"read-only\"", "LINE:1: [[sharing]] has no hosts: hosts = machines");
+    check("[[sharing]]\nhosts = 2\nmode = \"rw\"", "153:8: mode is \"rw\": read-write or read-only");
+    check("[[deviation]]\nwhy = \"no\"", "LINE:1: [[deviation]] has no loads: loads = [\"random read\", ...]");
+    check(
+        "[[deviation]]\nloads = [\"random reads\"]\nwhy = \"no\"",
+        "152:10: loads is \"random reads\"; did you mean random read?: random read, random write,",
+    );
+    check_changed(CLOUD, "amount = \"0.0255\"\n", "by_column = \"usd\"\n", "LINE:13: there is no column \"usd\"");
+}

@@ -110,8 +110,9 @@ fn doubts_of_prices_are_named() {
         let doubts = offer.price().unwrap().doubts();
         doubts.into_iter().map(|doubt| doubt.text).collect::<Vec<_>>().join("; ")
     };
-    check("cloud:100GB", "2026 JPY", show, "the price of \"VPUs\" is recalled from memory, not read anywhere");
-    check("cloud:100GB", "2026 USD", show, "");
+    check("cloud:100GB", "2024-12 JPY", show, "the price of \"VPUs\" is recalled from memory, not read anywhere");
+    check("cloud:100GB", "2024-12 USD", show, "");
+    check("cloud:100GB", "2025-07-01 USD", show, "its price is 182 days old: check the vendor's list");
 }
 
 #[test]

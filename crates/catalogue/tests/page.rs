@@ -77,4 +77,16 @@ fn every_key_is_described() {
     let machine = "product = \"own\"\nkind = \"machine\"\ntitle = \"own\"\n[machines]\nsource = \"s\"\ndate = \"2026\"\n\
                    status = \"verified\"\ncolumns = [\"name\"]\nrows = [[\"a\"]]";
     describes("`[machines]`", &known_keys(|key| format!("{machine}\n{key}\n[sources.s]\ntitle = \"s\"\n")));
+    for (heading, keys) in [
+        ("`[durability]`", "[durability]\nPLANTED\nannual_failure_rate = 0.001"),
+        ("`[[sharing]]`", "[[sharing]]\nPLANTED\nhosts = 2\nmode = \"read-only\""),
+        ("`[[deviation]]`", "[[deviation]]\nPLANTED\nloads = [\"random read\"]\nwhy = \"why\""),
+    ] {
+        describes(heading, &known_keys(|key| format!("{}\n{}", example(), keys.replace("PLANTED", key))));
+    }
+    let snapshot = "[price.snapshot]\nPLANTED\nper = \"TiB-month\"\namount = \"1\"\n[[published]]";
+    describes(
+        "`[price.snapshot]`",
+        &known_keys(|key| example().replacen("[[published]]", &snapshot.replace("PLANTED", key), 1)),
+    );
 }

@@ -67,7 +67,8 @@ fn a_lift_goes_as_far_as_the_machine_allows() {
 fn a_larger_machine_does_not_cost_the_same() {
     let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
     let oci = lifts("stripe(4,64KiB) of oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", &ask);
-    assert_eq!(oci, ["ocpu 2 to 4: 76800 at + ?"]);
+    // Two OCPUs more at 0.025 an hour; the memory stays.
+    assert_eq!(oci, ["ocpu 2 to 4: 76800 at + 36.50 USD"]);
 }
 
 #[test]

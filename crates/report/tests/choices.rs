@@ -125,7 +125,7 @@ carries  5,000 IOPS, 81.9 MB/s of 16 KiB random reads, sustained (verified)
 price    28.00 USD a month (verified)
           8.00 USD  storage, 100 GB-month
          20.00 USD  IOPS above 1,000, 4,000 IOPS-month
-         Volumes of the test (2026-01, verified); without taxes
+         Volumes of the test (2026-01, verified); 121 days old; without taxes
 binds    IOPS as provisioned: 5,000 IOPS
          Volumes of the test (2026-01, verified): reads and writes count alike
 next     throughput of the level: 131.1 MB/s (125 MiB/s), which is 8,000 IOPS here (verified)

@@ -160,7 +160,7 @@ fn each_cloud_is_written_with_its_own_attributes() {
 
 #[test]
 fn members_of_a_stripe_are_counted_and_named_apart() {
-    let text = terraform(&sized(60_000.0, "", &["gcp/pd-ssd"])).unwrap();
+    let text = terraform(&sized(150_000.0, "", &["gcp/hyperdisk-balanced"])).unwrap();
     assert!(text.contains("count") && text.contains("plimsoll-data-${count.index}"), "{text}");
     assert!(text.contains("# stripe(") && text.contains("USD a month in us-central1, price list ("), "{text}");
 }

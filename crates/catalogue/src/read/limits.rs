@@ -142,8 +142,9 @@ impl Reader<'_> {
             section.required("require", &mut self.to);
             let require = self.expression(&section, "require", Type::Number);
             let message = section.required("message", &mut self.to).map_or("", |message| message.text).into();
+            let caution = section.truth("caution", &mut self.to);
             let (validity, cite) = (self.validity(&section), self.cites.cite(&section, &mut self.to));
-            rules.extend(require.map(|require| Rule { require, message, validity, cite }));
+            rules.extend(require.map(|require| Rule { require, message, caution, validity, cite }));
             section.finish(&mut self.to);
         }
         self.names.may_be_machines = false;

@@ -4,8 +4,12 @@ use crate::expression::{Resolve, Type};
 use crate::nearest;
 use crate::product::{Origin, Variable};
 
+/// The number of volumes: 1 without an array. A variable of every file.
+pub(crate) const MEMBERS: usize = 0;
+/// The product of the volumes: `gcp/pd-ssd`. A variable of every file; not given for a machine alone.
+pub(crate) const VOLUME: usize = 1;
+
 /// Variables by number.
-#[derive(Default)]
 pub(crate) struct Names {
     pub list: Vec<Variable>,
     /// Names that only machines can define, with the byte offset of each use.
@@ -15,6 +19,13 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// The variables that every file has.
+    pub(crate) fn new() -> Self {
+        let variable = |name: &str, holds| Variable { name: name.into(), holds, origin: Origin::Configuration };
+        let list = vec![variable("members", Type::Number), variable("volume", Type::Text)];
+        Self { list, of_machines: Vec::new(), may_be_machines: false }
+    }
+
     /// The number of a new variable, or of the one that has this name already.
     pub(crate) fn declare(&mut self, name: &str, holds: Type, origin: Origin) -> Result<usize, usize> {
         if let Some(slot) = self.position(name) {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::Reader;
-use super::section::{Section, Value, elements, number_text, section, wrong};
+use super::section::{Section, Text, Value, elements, number_text, section, wrong};
 use crate::cite::Cite;
 use crate::decimal::Decimal;
 use crate::expression::{Expression, Type};
 use crate::nearest;
 use crate::price::Often;
-use crate::product::{Amount, PriceList, PricePart, Tiers};
+use crate::product::{Amount, Origin, PriceList, PricePart, SnapshotRate, Tiers, Variable};
 
 const DECIMAL: &str = "decimal digits in quotation marks, such as \"0.0255\"";
 
@@ -43,9 +43,28 @@ impl Reader<'_> {
             self.to.at(section.at, "the price has no parts", "[[price.part]] below it");
         }
         let parts = parts.into_iter().filter_map(|part| self.price_part(part, hours, tiers, &cite)).collect();
+        let snapshot = self.snapshot(&section, &cite);
         section.finish(&mut self.to);
         let region = region.map(|region| region.text.into());
-        Some(PriceList { currency: read?, region, validity, taxes, parts, cite })
+        Some(PriceList { currency: read?, region, validity, taxes, parts, snapshot, cite })
+    }
+
+    fn snapshot(&mut self, list: &Section, cite: &Arc<Cite>) -> Option<SnapshotRate> {
+        let section = list.section("snapshot", "[price.snapshot]", &mut self.to)?;
+        let per = section.required("per", &mut self.to);
+        let amount = section.get("amount").and_then(|amount| self.decimal(amount));
+        if !section.has("amount") {
+            self.to.at(section.at, "the snapshot has no amount", DECIMAL);
+        }
+        let cite = self.own_cite(&section, cite);
+        section.finish(&mut self.to);
+        Some(SnapshotRate { amount: amount?, per: per?.text.into(), cite })
+    }
+
+    /// The source that an entry of a list names, or else the source of the list.
+    fn own_cite(&mut self, section: &Section, list: &Arc<Cite>) -> Arc<Cite> {
+        let own = ["source", "date", "status", "note"].iter().any(|key| section.has(key));
+        if own { self.cites.cite(section, &mut self.to) } else { Arc::clone(list) }
     }
 
     fn price_part(
@@ -64,8 +83,7 @@ impl Reader<'_> {
         let often = if section.truth("once", &mut self.to) { Often::Once } else { Often::Monthly };
         let when = self.expression(&section, "when", Type::Number);
         let amount = self.amount(&section, tiers);
-        let own = ["source", "date", "status", "note"].iter().any(|key| section.has(key));
-        let cite = if own { self.cites.cite(&section, &mut self.to) } else { Arc::clone(cite) };
+        let cite = self.own_cite(&section, cite);
         section.finish(&mut self.to);
         let hours = hours.filter(|_| by_hour);
         Some(PricePart { name: name?.text.into(), per: per?.text.into(), when, amount: amount?, cite, hours, often })
@@ -73,15 +91,20 @@ impl Reader<'_> {
 
     fn amount(&mut self, section: &Section, tiers: Option<&Tiers>) -> Option<Amount> {
         let quantity = self.expression(section, "quantity", Type::Number);
-        let keys = (section.get("amount"), section.get("amounts"), section.get("by_tier"));
+        let by_column = section.text("by_column", &mut self.to);
+        let keys = (section.get("amount"), section.get("amounts"), section.get("by_tier"), by_column);
         let unknown = section.truth("unknown", &mut self.to);
         match (keys, quantity) {
-            ((None, None, None), None) if unknown => Some(Amount::Unknown),
-            ((Some(amount), None, None), Some(quantity)) => Some(Amount::Each(self.decimal(amount)?, quantity)),
-            ((None, Some(amounts), None), Some(quantity)) => self.graduated(amounts, quantity),
-            ((None, None, Some(by_tier)), None) => self.by_tier(by_tier, tiers),
+            ((None, None, None, None), None) if unknown => Some(Amount::Unknown),
+            ((Some(amount), None, None, None), Some(quantity)) => Some(Amount::Each(self.decimal(amount)?, quantity)),
+            ((None, Some(amounts), None, None), Some(quantity)) => self.graduated(amounts, quantity),
+            ((None, None, Some(by_tier), None), None) => self.by_tier(by_tier, tiers),
+            ((None, None, None, Some(column)), Some(quantity)) => {
+                Some(Amount::ByColumn(self.column(column)?, quantity))
+            }
             _ => {
-                let allowed = "amount and quantity, or amounts and quantity, or by_tier alone, or unknown = true";
+                let allowed = "amount and quantity, or amounts and quantity, or by_column and quantity, or by_tier \
+                               alone, or unknown = true";
                 self.to.at(section.at, "the part does not say what it costs", allowed);
                 None
             }
@@ -120,6 +143,18 @@ impl Reader<'_> {
             steps.push((upto, self.decimal(amount)?));
         }
         Some(Amount::Graduated(steps, quantity))
+    }
+
+    /// The variable of a machine's column.
+    fn column(&mut self, name: Text) -> Option<usize> {
+        let is_cell = |variable: &Variable| variable.origin == Origin::Cell && *variable.name == *name.text;
+        let found = self.names.list.iter().position(is_cell);
+        if found.is_none() {
+            let cells = self.names.list.iter().filter(|variable| variable.origin == Origin::Cell);
+            let names: Vec<&str> = cells.map(|variable| &*variable.name).collect();
+            self.to.at(name.at, format!("there is no column {:?}", name.text), names.join(", "));
+        }
+        found
     }
 
     fn by_tier(&mut self, value: Value, tiers: Option<&Tiers>) -> Option<Amount> {

@@ -91,10 +91,11 @@ impl Reader<'_> {
             None => Some(self.table(&section)),
         };
         let _ = self.cites.cite(&section, &mut self.to);
+        let first = table.as_ref().and_then(|table| self.declare_columns(table, ""));
+        let [vcpus, memory_gib, network_gbps, volumes] =
+            ["vcpus", "memory_gib", "network_gbps", "volumes"].map(|key| self.expression(&section, key, Type::Number));
         section.finish(&mut self.to);
-        let table = table?;
-        let first = self.declare_columns(&table, "")?;
-        Some(Machines { first, rows: table.rows })
+        Some(Machines { first: first?, rows: table?.rows, vcpus, memory_gib, network_gbps, volumes })
     }
 
     /// Declares the columns as variables, and returns the number of the first.

@@ -30,8 +30,6 @@ const FOR_P99: u64 = 200;
 const HELD: f64 = 0.005;
 /// Ceilings up to this many times the one that binds are worth a doubt.
 const NEAR: f64 = 2.0;
-/// Months after which a price list is old.
-const OLD: i32 = 12;
 
 /// What offers are held against.
 pub(super) struct Assessor<'a> {
@@ -169,7 +167,7 @@ impl Assessor<'_> {
             reached: None,
             peak: offer.standing_of(&point.asks()).peak,
             machines: None,
-            risks: risks(offer, price.as_ref(), &beside, self.terms),
+            risks: risks(offer, price.as_ref(), &beside),
             price,
         };
         let fails = |why: Why| Assessed::Fails(Rejection { name: offer.short().to_string(), why });
@@ -294,7 +292,7 @@ fn workload(load: &ClassLoad, space: Bytes) -> Workload {
 }
 
 /// What is doubtful: of the ceilings that bind or nearly do, of the model, of the price; and what the offer needs.
-fn risks(offer: &Offer, price: Option<&Price>, beside: &[Tight], terms: &Terms) -> Vec<Risk> {
+fn risks(offer: &Offer, price: Option<&Price>, beside: &[Tight]) -> Vec<Risk> {
     let mut risks = Vec::new();
     let least = beside.first().map_or(0.0, |tight| tight.over);
     let mut near: Vec<usize> =
@@ -312,7 +310,7 @@ fn risks(offer: &Offer, price: Option<&Price>, beside: &[Tight], terms: &Terms) 
     let of_ceilings = offer.ceilings.iter().filter(|ceiling| is_doubtful(ceiling)).count();
     let of_model = offer.doubts().into_iter().skip(of_ceilings);
     risks.extend(of_model.map(|doubt| Risk { sort: RiskSort::Latency, text: doubt.text, cite: doubt.cite }));
-    risks.extend(price.into_iter().flat_map(|price| of_price(price, terms)));
+    risks.extend(price.into_iter().flat_map(of_price));
     let needs = offer.needs().into_iter();
     risks.extend(needs.map(|text| Risk { sort: RiskSort::Needs, text: text.to_string(), cite: None }));
     risks
@@ -322,16 +320,9 @@ fn is_doubtful(ceiling: &Ceiling) -> bool {
     ceiling.cite.status.doubt().is_some()
 }
 
-fn of_price(price: &Price, terms: &Terms) -> Vec<Risk> {
+fn of_price(price: &Price) -> Vec<Risk> {
     let about = |text: String, cite| Risk { sort: RiskSort::Price, text, cite };
     let mut risks: Vec<Risk> = price.doubts().into_iter().map(|doubt| about(doubt.text, doubt.cite)).collect();
-    let months = |date: plimsoll_catalogue::Date| i32::from(date.year) * 12 + i32::from(date.month.unwrap_or(1));
-    let dated = price.cite.date.parse::<plimsoll_catalogue::Date>().ok();
-    let age = dated.map(|dated| months(terms.as_of) - months(dated));
-    if let Some(age) = age.filter(|age| *age > OLD) {
-        let text = format!("its price list is of {}, {age} months before", price.cite.date);
-        risks.push(about(text, Some(Arc::clone(&price.cite))));
-    }
     risks.extend(price.without.iter().map(|what| about(format!("its price is without {what}"), None)));
     risks
 }

@@ -42,15 +42,19 @@ pub fn iops(config: &str) -> f64 {
     standing.binding().expect("a volume has ceilings").iops
 }
 
-/// MB/s of sequential reads of 1 MB that `config` carries.
+/// MB/s of sequential reads of 1 MB that `config` carries, in the decimal KB of the console and the article.
 fn mbps(config: &str) -> f64 {
-    let standing = offer(config).standing(&Ask { block: Bytes::new(1_000_000), reads: 1.0, sequential: true });
+    let standing = offer(&format!("{config},kilo=1000")).standing(&Ask {
+        block: Bytes::new(1_000_000),
+        reads: 1.0,
+        sequential: true,
+    });
     standing.binding().expect("a volume has ceilings").bytes_per_second / 1e6
 }
 
 /// Seconds that dd takes for `blocks` of 1 GiB through a page cache, in virtual time.
 fn dd(vpu: u32, size: u32, blocks: u64) -> f64 {
-    let offer = offer(&format!("page-cache({PAGE_CACHE}) of oci:{size}GB@{vpu}vpu"));
+    let offer = offer(&format!("page-cache({PAGE_CACHE}) of oci:{size}GB@{vpu}vpu,kilo=1000"));
     let notation = offer.model_notation().expect("it has a model");
     // Nothing is read here, so the size of the pages says nothing; keeping millions of them takes long without -O.
     let model = parsed(&notation.replace(" of 4KiB", " of 1MiB"));

@@ -49,6 +49,17 @@ pub(super) fn product(product: &Product) -> Value {
             "source": offer::source(&model.cite),
         })),
         "figures": product.figures().iter().map(figure).collect::<Vec<_>>(),
+        "durability": product.durability().map(offer::durability),
+        "sharing": product.sharing_views().iter().map(|sharing| json!({
+            "hosts": sharing.hosts,
+            "mode": sharing.mode.name(),
+            "when": sharing.when,
+            "source": offer::source(&sharing.cite),
+        })).collect::<Vec<_>>(),
+        "deviations": product.deviations().iter().map(|deviation| json!({
+            "loads": deviation.loads.iter().map(|load| load.name()).collect::<Vec<_>>(),
+            "why": deviation.why,
+        })).collect::<Vec<_>>(),
         "autotune": product.autotune().iter().map(autotune).collect::<Vec<_>>(),
         "machines": product.machines().collect::<Vec<_>>(),
         "warnings": product.warnings().iter().map(warning).collect::<Vec<_>>(),
@@ -103,7 +114,12 @@ fn latency(latency: &Latency) -> Value {
 }
 
 fn rule(rule: &RuleView) -> Value {
-    json!({ "require": rule.require, "message": &*rule.message, "source": offer::source(&rule.cite) })
+    json!({
+        "require": rule.require,
+        "message": &*rule.message,
+        "caution": rule.caution,
+        "source": offer::source(&rule.cite),
+    })
 }
 
 fn price(list: &PriceView) -> Value {
@@ -111,6 +127,11 @@ fn price(list: &PriceView) -> Value {
         "list": list.list,
         "taxes": &*list.taxes,
         "parts": list.parts.iter().map(part).collect::<Vec<_>>(),
+        "snapshots": list.snapshot.as_ref().map(|snapshot| json!({
+            "amount": snapshot.amount,
+            "per": &*snapshot.per,
+            "source": offer::source(&snapshot.cite),
+        })),
         "source": offer::source(&list.cite),
     })
 }

@@ -1,6 +1,7 @@
 //! What all forms share: an offer, its sources, limits, money and prices.
 
-use plimsoll_catalogue::{Ask, Bound, Charge, Cite, Counts, Doubt, Money, Offer, Often, Price, Standing};
+use plimsoll_catalogue::{Ask, Bound, Charge, Cite, Counts, Doubt, Durability, Money, Offer, Often, Price, Standing};
+use plimsoll_units::Bytes;
 use serde_json::{Value, json};
 
 use super::number;
@@ -13,6 +14,33 @@ pub(super) fn offer(offer: &Offer) -> Value {
         "capacity_bytes": offer.capacity.get(),
         "needs": offer.needs().iter().map(|need| &**need).collect::<Vec<&str>>(),
         "doubts": offer.doubts().iter().map(doubt).collect::<Vec<_>>(),
+        "durability": offer.durability().as_ref().map(durability),
+        "sharing": offer.sharing().map(|sharing| json!({
+            "hosts": sharing.hosts,
+            "mode": sharing.mode.name(),
+            "source": source(&sharing.cite),
+        })),
+        "snapshots": offer.snapshot_price().map(|snapshot| json!({
+            "each": money(snapshot.each),
+            "per": &*snapshot.per,
+            "source": source(&snapshot.cite),
+        })),
+        "machine": offer.machine_shape().map(|shape| json!({
+            "name": &*shape.name,
+            "vcpus": shape.vcpus.map(number),
+            "memory_bytes": shape.memory.map(Bytes::get),
+            "network_bits_per_second": shape.network_bits_per_second.map(number),
+            "volumes": shape.volumes,
+        })),
+    })
+}
+
+/// The annual failure rate.
+pub(super) fn durability(durability: &Durability) -> Value {
+    json!({
+        "failure_rate_low": number(durability.failure_rate_low),
+        "failure_rate_high": number(durability.failure_rate_high),
+        "source": source(&durability.cite),
     })
 }
 
@@ -87,6 +115,7 @@ pub(super) fn price(price: &Price) -> Value {
         "region": price.region.as_deref(),
         "taxes": (!price.taxes.is_empty()).then(|| price.taxes.to_string()),
         "without": price.without,
+        "age_days": price.age_days(),
         "source": source(&price.cite),
     })
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Access, Catalogue, Cite, Kinds, LimitView, Often, OptionValue, OptionView, PartView, Product, ProductKind, Status,
+    Access, Catalogue, Cite, Deviation, Kinds, LimitView, Often, OptionValue, OptionView, PartView, Product,
+    ProductKind, Status,
 };
 
 use crate::number;
@@ -122,6 +123,8 @@ pub fn product(product: &Product) -> Page {
         list("Prices", prices(product, &mut sources)),
         list("Model of the response times below its limits", model(product, &mut sources)),
         list("Figures", figures(product, &mut sources)),
+        list("Durability and sharing", safety(product, &mut sources)),
+        list("Loads whose quote and simulation differ", deviations(product)),
         list("Automatic changes by the service", autotune(product, &mut sources)),
         list("Machines", machines(product)),
         list("Where the documents disagree", warnings(product, &mut sources)),
@@ -280,6 +283,14 @@ fn prices(product: &Product, sources: &mut Sources) -> Vec<Item> {
                 remarks.push(one.cite.note.clone());
             }
         }
+        remarks.extend(list.snapshot.iter().map(|snapshot| {
+            format!(
+                "- snapshots: {} for each {} stored {}",
+                snapshot.amount,
+                snapshot.per,
+                sources.mark(&snapshot.cite)
+            )
+        }));
         items.push(Item::new(format!("{} {mark}", list.list), remarks));
     }
     items
@@ -307,6 +318,28 @@ fn figures(product: &Product, sources: &mut Sources) -> Vec<Item> {
         items.push(noted(text, &figure.cite));
     }
     items
+}
+
+fn safety(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let mut items = Vec::new();
+    if let Some(durability) = product.durability() {
+        let range = words::failure_rate(durability);
+        items.push(noted(format!("{range} {}", sources.mark(&durability.cite)), &durability.cite));
+    }
+    for sharing in product.sharing_views() {
+        let when = if sharing.when.is_empty() { String::new() } else { format!(", when {}", sharing.when) };
+        let text = format!("{} machines, {}{when} {}", sharing.hosts, sharing.mode.name(), sources.mark(&sharing.cite));
+        items.push(noted(text, &sharing.cite));
+    }
+    items
+}
+
+fn deviations(product: &Product) -> Vec<Item> {
+    let text = |deviation: &Deviation| {
+        let loads: Vec<&str> = deviation.loads.iter().map(|load| load.name()).collect();
+        Item::new(format!("{}: {}", loads.join(", "), deviation.why), [])
+    };
+    product.deviations().iter().map(text).collect()
 }
 
 fn autotune(product: &Product, sources: &mut Sources) -> Vec<Item> {

@@ -2,7 +2,7 @@
 //!
 //! Every figure has the status of its source beside it.
 
-use plimsoll_catalogue::{Ask, Charge, Often, Price, Status};
+use plimsoll_catalogue::{Ask, Charge, MachineShape, Offer, Often, Price, SharingMode, Status};
 use plimsoll_choose::Quote;
 
 use super::limit;
@@ -88,6 +88,8 @@ fn section(quote: &Quote) -> Section {
     let mut facts = carries(quote);
     facts.push(price(quote));
     facts.extend(limits(quote));
+    facts.extend(safety(offer));
+    facts.extend(offer.machine_shape().map(|shape| Fact::new("machine", machine(&shape))));
     facts.extend(
         offer
             .latency()
@@ -95,9 +97,47 @@ fn section(quote: &Quote) -> Section {
             .map(|latency| Fact::new("latency", format!("\"{}\" - {}", latency.text, words::cite(&latency.cite)))),
     );
     facts.extend(offer.needs().iter().map(|need| Fact::caution("needs", need.to_string())));
-    facts.extend(offer.doubts().iter().map(|doubt| Fact::caution("doubt", &doubt.text)));
+    let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
+    let doubts = offer.doubts().into_iter().chain(age);
+    facts.extend(doubts.map(|doubt| Fact::caution("doubt", doubt.text)));
     let title = format!("{}{}", offer.title, holds.unwrap_or_default());
     Section::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
+}
+
+/// Durability, sharing and the price of snapshots.
+fn safety(offer: &Offer) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(durability) = offer.durability() {
+        let lost = words::failure_rate(&durability);
+        let status = durability.cite.status.name();
+        facts.push(Fact::new("losses", format!("{lost} ({status})")));
+    }
+    if let Some(sharing) = offer.sharing() {
+        let access = match sharing.mode {
+            SharingMode::ReadWrite => "write to",
+            SharingMode::ReadOnly => "only read",
+        };
+        let status = sharing.cite.status.name();
+        facts.push(Fact::new("shared", format!("up to {} machines {access} a volume ({status})", sharing.hosts)));
+    }
+    if let Some(snapshot) = offer.snapshot_price() {
+        let status = snapshot.cite.status.name();
+        let each = format!("{} {}", snapshot.each.exact(), snapshot.each.currency);
+        facts.push(Fact::new("snapshot", format!("{each} per {} stored ({status})", snapshot.per)));
+    }
+    facts
+}
+
+/// `oci/VM.Standard.E5.Flex: 32 vCPUs, 256 GiB, 16 Gb/s to its volumes, up to 32 volumes`.
+fn machine(shape: &MachineShape) -> String {
+    let parts = [
+        shape.vcpus.map(|vcpus| format!("{} vCPUs", number::exact(vcpus))),
+        shape.memory.map(words::capacity),
+        shape.network_bits_per_second.map(|bits| format!("{} Gb/s to its volumes", number::exact(bits / 1e9))),
+        shape.volumes.map(|volumes| format!("up to {volumes} volumes")),
+    ];
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{}: {}", shape.name, known.join(", "))
 }
 
 /// The statuses of all figures of a configuration.
@@ -149,7 +189,8 @@ fn price(quote: &Quote) -> Fact {
         fact = fact.with_remark(format!("without the price of {}", price.without.join(", ")));
     }
     let taxes = if price.taxes.is_empty() { String::new() } else { format!("; {}", price.taxes) };
-    fact.with_remark(format!("{}{taxes}", words::cite(&price.cite)))
+    let age = price.age_days().map(|days| format!("; {days} days old")).unwrap_or_default();
+    fact.with_remark(format!("{}{age}{taxes}", words::cite(&price.cite)))
 }
 
 /// `52.30 USD a month and 10.00 USD once, in us-east-1`.

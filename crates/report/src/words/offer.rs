@@ -1,6 +1,6 @@
 //! Offers, ceilings and their sources in words. Knows nothing about layout.
 
-use plimsoll_catalogue::{Ask, Bound, Ceiling, Cite, Counts, Kinds, Offer, Status, Wrap};
+use plimsoll_catalogue::{Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Offer, Status, Wrap};
 use plimsoll_choose::Lift;
 use plimsoll_units::Bytes;
 
@@ -131,6 +131,21 @@ pub(crate) fn lasting(seconds: f64) -> String {
         s if s < 172_800.0 => format!("{} h", number::three(s / 3_600.0)),
         s => format!("{} days", number::three(s / 86_400.0)),
     }
+}
+
+/// `0.1 to 0.2 % of volumes or stripes in a year`.
+pub(crate) fn failure_rate(durability: &Durability) -> String {
+    let (low, high) = (per_cent(durability.failure_rate_low), per_cent(durability.failure_rate_high));
+    let range = if low == high { high } else { format!("{low} to {high}") };
+    format!("{range} % of volumes or stripes in a year")
+}
+
+/// A share in per cent with three significant digits: `0.797`, `0.000000001`.
+fn per_cent(share: f64) -> String {
+    let value = share * 100.0;
+    let decimals = (2.0 - value.log10().floor()).clamp(0.0, 15.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]

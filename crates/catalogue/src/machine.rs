@@ -1,0 +1,41 @@
+//! The shape of a machine: processors, memory, network and number of volumes.
+
+use std::sync::Arc;
+
+use plimsoll_units::Bytes;
+
+use crate::expression::Expression;
+use crate::offer::Offer;
+use crate::product::{Machines, ProductKind};
+
+/// The shape of a machine. A figure that the catalogue does not have is `None`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineShape {
+    /// Its name: `oci/VM.Standard.E5.Flex`.
+    pub name: Arc<str>,
+    /// Virtual processors: hardware threads, or cores where the machine has one thread for each core.
+    pub vcpus: Option<f64>,
+    /// Memory.
+    pub memory: Option<Bytes>,
+    /// Bits per second of the network that carries its volumes, in each direction.
+    pub network_bits_per_second: Option<f64>,
+    /// Volumes that can be attached, at most.
+    pub volumes: Option<u32>,
+}
+
+impl Offer {
+    /// The machine that the volume is attached to, or that is offered itself. `None` without a machine.
+    pub fn machine_shape(&self) -> Option<MachineShape> {
+        let is_machine = self.volume.product.kind == ProductKind::Machine;
+        let machine = self.machine.as_ref().or_else(|| is_machine.then_some(&self.volume))?;
+        let Machines { vcpus, memory_gib, network_gbps, volumes, .. } = machine.product.machines.as_ref()?;
+        let number = |expression: &Option<Expression>| expression.as_ref()?.number(&machine.values);
+        Some(MachineShape {
+            name: Arc::clone(&machine.name),
+            vcpus: number(vcpus),
+            memory: number(memory_gib).map(|gib| Bytes::new((gib * 1_073_741_824.0).round() as u64)),
+            network_bits_per_second: number(network_gbps).map(|gbps| gbps * 1e9),
+            volumes: number(volumes).map(|volumes| volumes as u32),
+        })
+    }
+}

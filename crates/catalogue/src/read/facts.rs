@@ -1,0 +1,70 @@
+//! Durability, sharing and known deviations of a product file.
+
+use super::Reader;
+use super::section::{Section, Text, elements, number};
+use crate::deviation::{Deviation, SaturatingLoad};
+use crate::durability::Durability;
+use crate::expression::Type;
+use crate::product::SharingRule;
+use crate::sharing::SharingMode;
+
+const RATES: &str = "a share of volumes lost in a year, or [low, high], each from 0 to 1";
+
+impl Reader<'_> {
+    pub(super) fn durability(&mut self, head: &Section) -> Option<Durability> {
+        let section = head.section("durability", "[durability]", &mut self.to)?;
+        let rates: Vec<Option<f64>> = match section.get("annual_failure_rate") {
+            Some(value) if value.get_ref().as_array().is_some() => {
+                elements(value, "annual_failure_rate", &mut self.to).into_iter().map(number).collect()
+            }
+            Some(value) => vec![number(value)],
+            None => Vec::new(),
+        };
+        let cite = self.cites.cite(&section, &mut self.to);
+        let at = section.at;
+        section.finish(&mut self.to);
+        let (low, high) = match rates[..] {
+            [Some(only)] => (only, only),
+            [Some(low), Some(high)] => (low, high),
+            _ => (f64::NAN, f64::NAN),
+        };
+        if !(0.0 <= low && low <= high && high <= 1.0) {
+            self.to.at(at, "[durability] has no annual_failure_rate", RATES);
+        }
+        Some(Durability { failure_rate_low: low, failure_rate_high: high, cite })
+    }
+
+    pub(super) fn sharing(&mut self, head: &Section) -> Vec<SharingRule> {
+        let sections = head.sections("sharing", "[[sharing]]", &mut self.to);
+        sections.into_iter().filter_map(|section| self.sharing_rule(section)).collect()
+    }
+
+    fn sharing_rule(&mut self, section: Section) -> Option<SharingRule> {
+        let mode = section.required("mode", &mut self.to);
+        let mode = mode.and_then(|text| self.word(text, "mode", &SharingMode::ALL, SharingMode::name));
+        let hosts = self.expression(&section, "hosts", Type::Number);
+        if !section.has("hosts") {
+            self.to.at(section.at, "[[sharing]] has no hosts", "hosts = machines that attach a volume, at most");
+        }
+        let when = self.expression(&section, "when", Type::Number);
+        let cite = self.cites.cite(&section, &mut self.to);
+        section.finish(&mut self.to);
+        Some(SharingRule { hosts: hosts?, mode: mode?, when, cite })
+    }
+
+    pub(super) fn deviations(&mut self, head: &Section) -> Vec<Deviation> {
+        let sections = head.sections("deviation", "[[deviation]]", &mut self.to);
+        let mut deviation = |section: Section| {
+            let names = section.texts("loads", &mut self.to);
+            if names.is_empty() {
+                self.to.at(section.at, "[[deviation]] has no loads", "loads = [\"random read\", ...]");
+            }
+            let mut load = |text: Text| self.word(text, "loads", &SaturatingLoad::ALL, SaturatingLoad::name);
+            let loads = names.into_iter().filter_map(&mut load).collect();
+            let why = section.required("why", &mut self.to).map_or("", |why| why.text).to_owned();
+            section.finish(&mut self.to);
+            Deviation { loads, why }
+        };
+        sections.into_iter().map(&mut deviation).collect()
+    }
+}

@@ -1,0 +1,49 @@
+//! Attachment of a volume to several machines.
+
+use std::sync::Arc;
+
+use crate::cite::Cite;
+use crate::offer::Offer;
+
+/// Access of machines that share a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharingMode {
+    /// All machines read and write. The service does not coordinate them: that needs cluster-aware software.
+    ReadWrite,
+    /// All machines read only.
+    ReadOnly,
+}
+
+impl SharingMode {
+    pub(crate) const ALL: [Self; 2] = [Self::ReadWrite, Self::ReadOnly];
+
+    /// Its name in product files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadWrite => "read-write",
+            Self::ReadOnly => "read-only",
+        }
+    }
+}
+
+/// How many machines can attach a volume at the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sharing {
+    /// Machines, at most.
+    pub hosts: u32,
+    /// Their access.
+    pub mode: SharingMode,
+    /// Source of the figure; the note has its conditions.
+    pub cite: Arc<Cite>,
+}
+
+impl Offer {
+    /// How many machines can attach each volume of this configuration at the same time. `None` when a volume belongs to
+    /// a single machine, or the catalogue has no figure.
+    pub fn sharing(&self) -> Option<Sharing> {
+        let holds = |when: &crate::expression::Expression| when.truth(&self.volume.values) == Some(true);
+        let rule = self.product().sharing.iter().find(|rule| rule.when.as_ref().is_none_or(holds))?;
+        let hosts = rule.hosts.number(&self.volume.values).filter(|hosts| *hosts > 1.0)?;
+        Some(Sharing { hosts: hosts as u32, mode: rule.mode, cite: Arc::clone(&rule.cite) })
+    }
+}
