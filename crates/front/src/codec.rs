@@ -1,8 +1,10 @@
 //! The protocol between a client and the server, as a pure state machine: bytes in, requests out; replies in, bytes out.
 //!
-//! A codec has no socket, no clock and no volume, and never holds a payload: the server receives the payload of a write
-//! into a buffer of its own, and sends that of a read behind the bytes of the reply. `Protocol` is the only place where
+//! A codec has no socket, no clock and no volume, and holds no payload of a read or write: the server receives the payload
+//! of a write into a buffer of its own, and sends that of a read behind the bytes of the reply. `Protocol` is the only place where
 //! the server's codecs are named: a further protocol is a variant of it.
+
+use std::net::SocketAddr;
 
 use plimsoll_volume::{Errno, Export, Extent, Request};
 
@@ -10,6 +12,7 @@ pub(crate) use crate::fuse::Device;
 pub(crate) use crate::fuse::PAYLOAD_MAX as DEVICE_PAYLOAD_MAX;
 use crate::fuse::Tree;
 pub(crate) use crate::fuse::wire::WRITE_BYTES as DEVICE_HEAD_BYTES;
+use crate::iscsi::{ENTROPY_BYTES, IscsiCodec, Targets};
 use crate::nbd::NbdCodec;
 use crate::offer::Offer;
 
@@ -19,7 +22,7 @@ pub trait Codec {
     fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded;
 
     /// Appends the reply to a request. The bytes of a read have to follow it.
-    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>);
+    fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>);
 
     /// Bytes of a message without its payload, where all messages are alike from now on. The server can then receive a
     /// message alone, and its payload directly into a buffer.
@@ -29,6 +32,60 @@ pub trait Codec {
 
     /// The connection is encrypted from now on: the negotiation begins again.
     fn start_tls(&mut self) {}
+
+    /// Whether a received payload matches the trailer behind it. Otherwise the connection ends.
+    fn verify(&self, payload: &[u8], trailer: &[u8]) -> bool {
+        let _ = (payload, trailer);
+        true
+    }
+
+    /// A [`Message::Part`] has ended.
+    fn part_done(&mut self, tag: &Tag, outcome: Result<(), Errno>) {
+        let _ = (tag, outcome);
+    }
+
+    /// Takes the bytes that [`Operation::Combine`] combines with those of the volume.
+    fn parameters(&mut self, tag: &Tag) -> Vec<u8> {
+        let _ = tag;
+        Vec::new()
+    }
+
+    /// Whether the client awaits the reply to a request. Messages that waited for its end are appended to `out`.
+    fn awaits(&mut self, tag: &Tag, out: &mut Vec<u8>) -> bool {
+        let _ = (tag, out);
+        true
+    }
+
+    /// Appends the bytes that have to follow a piece of the bytes of a read ([`Division::Pieces`]).
+    fn trailer(&self, payload: &[u8], out: &mut Vec<u8>) {
+        let _ = (payload, out);
+    }
+
+    /// Whether the trailers depend on the payload, which must not change before it is sent then.
+    fn has_digests(&self) -> bool {
+        false
+    }
+
+    /// Whether the client has to send data of a request that was decoded before.
+    fn awaits_data(&self) -> bool {
+        false
+    }
+
+    /// Whether another connection has replaced this one: it has to end.
+    fn is_replaced(&self) -> bool {
+        false
+    }
+
+    /// Is called about once in a second.
+    fn tick(&mut self, out: &mut Vec<u8>) -> Message {
+        let _ = out;
+        Message::Handled
+    }
+
+    /// The server ends the connection after the requests in flight.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        let _ = out;
+    }
 }
 
 /// The exports of a server.
@@ -66,6 +123,9 @@ pub enum Message {
     Invalid,
     /// A request.
     Request(Incoming),
+    /// A part of a request, without timing or reply: its outcome goes to [`Codec::part_done`], and the codec is fed again
+    /// after that.
+    Part(Incoming),
 }
 
 /// A request of a client.
@@ -77,6 +137,8 @@ pub struct Incoming {
     pub operation: Result<Operation, Errno>,
     /// Bytes of payload that follow the message.
     pub payload: u32,
+    /// Bytes behind the payload, for [`Codec::verify`].
+    pub trailer: u8,
 }
 
 /// A requested operation.
@@ -100,8 +162,33 @@ pub enum Operation {
         /// Whether an allocated byte is sought, rather than a hole.
         allocated: bool,
     },
+    /// A write whose payload was stored by [`Message::Part`].
+    Stored(Request),
+    /// Combines bytes of the codec ([`Codec::parameters`]) with those of a range.
+    Combine {
+        /// How they are combined.
+        combination: Combination,
+        /// The range, and whether the result is durable. The command determines its timing.
+        request: Request,
+    },
     /// The end of the connection, after all requests before it were answered.
     Disconnect,
+}
+
+/// A combination of given bytes with those of a range of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// Compares them.
+    Compare,
+    /// Compares repetitions of the given bytes with the range.
+    CompareRepeated,
+    /// Compares the first half of the given bytes, and writes the second half if they are equal. No other request
+    /// changes the range meanwhile.
+    CompareAndWrite,
+    /// Writes the bitwise disjunction. No other request changes the range meanwhile.
+    Or,
+    /// Writes repetitions of the given bytes.
+    Repeat,
 }
 
 /// Identifies a request in its reply.
@@ -115,6 +202,8 @@ pub struct Tag {
     pub division: Division,
     /// Whether a range of zeros may be reported instead of sent.
     pub holes: bool,
+    /// Maximum bytes of a read that are sent.
+    pub limit: u32,
 }
 
 /// How the bytes of a read may be divided.
@@ -124,6 +213,9 @@ pub enum Division {
     Chunks,
     /// One header, with all bytes behind it.
     Undivided,
+    /// Into pieces of this many bytes and a shorter last one, each with a header and a trailer, with other replies between
+    /// them.
+    Pieces(u32),
 }
 
 /// The content of a reply.
@@ -143,6 +235,8 @@ pub enum ReplyBody<'a> {
     Extents(&'a [Extent]),
     /// The position that a seek found.
     Position(Option<u64>),
+    /// The compared bytes differ first at this position.
+    Mismatch(u32),
     /// The request failed.
     Failed(Errno),
 }
@@ -171,17 +265,57 @@ pub enum Tls {
     On,
 }
 
+/// The protocol of a listening socket.
+#[derive(Clone, Debug)]
+pub enum Service {
+    /// NBD: a client chooses an export by its name.
+    Nbd,
+    /// iSCSI: each export is the logical unit of a target.
+    Iscsi(Targets),
+}
+
+/// Random bytes for a new client.
+pub(crate) type Entropy = [u8; ENTROPY_BYTES];
+
 /// The codec of a client. An enum, as a boxed codec would cost a dynamic call for each request.
 #[derive(Debug)]
 pub(crate) enum Protocol {
     Nbd(NbdCodec),
     Fuse(Tree),
+    Iscsi(Box<IscsiCodec>),
 }
 
 impl Protocol {
     /// For a client of a listening socket; the greeting is appended to `out`.
-    pub(crate) fn of_stream(tls: Tls, out: &mut Vec<u8>) -> Self {
-        Self::Nbd(NbdCodec::new(tls, out))
+    pub(crate) fn of_stream(
+        service: &Service,
+        tls: Tls,
+        local: Option<SocketAddr>,
+        entropy: Entropy,
+        out: &mut Vec<u8>,
+    ) -> Self {
+        match service {
+            Service::Nbd => Self::Nbd(NbdCodec::new(tls, out)),
+            Service::Iscsi(targets) => {
+                let local = local.map(|address| address.to_string()).unwrap_or_default();
+                Self::Iscsi(Box::new(IscsiCodec::new(targets, local, entropy)))
+            }
+        }
+    }
+
+    /// The codec with more than the required methods, if it has them.
+    const fn extended(&self) -> Option<&IscsiCodec> {
+        match self {
+            Self::Iscsi(codec) => Some(codec),
+            Self::Nbd(_) | Self::Fuse(_) => None,
+        }
+    }
+
+    const fn extended_mut(&mut self) -> Option<&mut IscsiCodec> {
+        match self {
+            Self::Iscsi(codec) => Some(codec),
+            Self::Nbd(_) | Self::Fuse(_) => None,
+        }
     }
 
     /// For the kernel, which shows an export as a file.
@@ -210,14 +344,16 @@ impl Codec for Protocol {
         match self {
             Self::Nbd(codec) => codec.feed(input, exports, out),
             Self::Fuse(codec) => codec.feed(input, exports, out),
+            Self::Iscsi(codec) => codec.feed(input, exports, out),
         }
     }
 
     #[inline]
-    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
+    fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
         match self {
             Self::Nbd(codec) => codec.reply(tag, body, out),
             Self::Fuse(codec) => codec.reply(tag, body, out),
+            Self::Iscsi(codec) => codec.reply(tag, body, out),
         }
     }
 
@@ -226,6 +362,7 @@ impl Codec for Protocol {
         match self {
             Self::Nbd(codec) => codec.header_bytes(),
             Self::Fuse(codec) => codec.header_bytes(),
+            Self::Iscsi(codec) => codec.header_bytes(),
         }
     }
 
@@ -233,6 +370,56 @@ impl Codec for Protocol {
         match self {
             Self::Nbd(codec) => codec.start_tls(),
             Self::Fuse(codec) => codec.start_tls(),
+            Self::Iscsi(codec) => codec.start_tls(),
+        }
+    }
+
+    fn verify(&self, payload: &[u8], trailer: &[u8]) -> bool {
+        self.extended().is_none_or(|codec| codec.verify(payload, trailer))
+    }
+
+    fn part_done(&mut self, tag: &Tag, outcome: Result<(), Errno>) {
+        if let Some(codec) = self.extended_mut() {
+            codec.part_done(tag, outcome);
+        }
+    }
+
+    fn parameters(&mut self, tag: &Tag) -> Vec<u8> {
+        self.extended_mut().map(|codec| codec.parameters(tag)).unwrap_or_default()
+    }
+
+    #[inline]
+    fn awaits(&mut self, tag: &Tag, out: &mut Vec<u8>) -> bool {
+        self.extended_mut().is_none_or(|codec| codec.awaits(tag, out))
+    }
+
+    #[inline]
+    fn trailer(&self, payload: &[u8], out: &mut Vec<u8>) {
+        if let Some(codec) = self.extended() {
+            codec.trailer(payload, out);
+        }
+    }
+
+    #[inline]
+    fn has_digests(&self) -> bool {
+        self.extended().is_some_and(Codec::has_digests)
+    }
+
+    fn awaits_data(&self) -> bool {
+        self.extended().is_some_and(Codec::awaits_data)
+    }
+
+    fn is_replaced(&self) -> bool {
+        self.extended().is_some_and(Codec::is_replaced)
+    }
+
+    fn tick(&mut self, out: &mut Vec<u8>) -> Message {
+        self.extended_mut().map_or(Message::Handled, |codec| codec.tick(out))
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if let Some(codec) = self.extended_mut() {
+            codec.close(out);
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod codec;
 mod files;
 mod floor;
 pub mod fuse;
+pub mod iscsi;
 pub mod nbd;
 pub mod notify;
 mod offer;
@@ -17,6 +18,7 @@ pub mod sockets;
 mod sparse;
 mod view;
 
+pub use codec::Service;
 pub use files::{
     CheckedFile, Checksums, DirectoryContents, DirectoryError, Files, Inspection, Recomputed, TornCommit, is_served,
 };

@@ -8,6 +8,7 @@ mod reply;
 mod request;
 
 use plimsoll_device::nbd::wire::Style;
+use plimsoll_volume::Errno;
 
 use self::reply::ReplyWriter;
 use crate::codec::{Codec, Decoded, Exports, Incoming, Message, ReplyBody, Tag};
@@ -60,7 +61,7 @@ impl Codec for NbdCodec {
     }
 
     #[inline]
-    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
+    fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
         let style = match &self.0 {
             Phase::Transmission(terms) => terms.style,
             Phase::Handshake(_) => Style::Simple,
@@ -72,6 +73,8 @@ impl Codec for NbdCodec {
             ReplyBody::DataPart(part) => writer.data_part(out, part),
             ReplyBody::HolePart(part) => writer.hole_part(out, part),
             ReplyBody::Extents(extents) => writer.allocation(out, extents),
+            // No request of the codec compares.
+            ReplyBody::Mismatch(_) => writer.failed(out, Errno::Inval),
             ReplyBody::Failed(errno) => writer.failed(out, errno),
         }
     }
@@ -108,8 +111,14 @@ fn request(terms: &Terms, input: &[u8]) -> Decoded {
         Err(_) => Message::Invalid,
         Ok(Some(header)) => {
             let division = header.division(terms.style);
-            let tag = Tag { id: header.cookie, offset: header.offset, division, holes: terms.style > Style::Simple };
-            Message::Request(Incoming { tag, operation: header.operation(terms), payload: header.payload })
+            let tag = Tag {
+                id: header.cookie,
+                offset: header.offset,
+                division,
+                holes: terms.style > Style::Simple,
+                limit: u32::MAX,
+            };
+            Message::Request(Incoming { tag, operation: header.operation(terms), payload: header.payload, trailer: 0 })
         }
     };
     Decoded { used: terms.style.request_bytes(), message }

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 mod checked;
+mod combine;
 mod connection;
 mod counts;
 mod edits;
@@ -32,6 +33,7 @@ use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{Backing, Export, Extent, Job, Place, Reply, Store, Ticket, Volumes};
 
 use self::checked::Guards;
+use self::combine::Lock;
 use self::connection::{Connection, Lifecycle};
 use self::counts::Counts;
 use self::edits::EditCallback;
@@ -43,6 +45,7 @@ use self::mounted::Mounts;
 use self::ring::{Event, Ring, Token};
 use self::wake::{NEAR, Waker};
 use self::work::Task;
+use crate::codec::{Codec, Message};
 use crate::files::Files;
 use crate::floor::Floor;
 use crate::offer::Offer;
@@ -115,6 +118,8 @@ pub struct Server<B = Store> {
     blocked: Vec<u32>,
     /// Connections that may fetch the next part of a read.
     streaming: Vec<u32>,
+    /// Ranges that a single request may change.
+    locks: Vec<Lock>,
     /// An answer was queued or sent since blocked connections were retried.
     freed: bool,
     /// Edits begun so far, and the callbacks of those in progress.
@@ -166,6 +171,7 @@ impl<B: Backing + 'static> Server<B> {
             touched: Vec::new(),
             blocked: Vec::new(),
             streaming: Vec::new(),
+            locks: Vec::new(),
             freed: false,
             edits: 0,
             editing: BTreeMap::new(),
@@ -204,9 +210,21 @@ impl<B: Backing + 'static> Server<B> {
         self.end_mounts(export);
         for number in self.connections.numbers() {
             if self.connections.get(number).is_some_and(|connection| connection.export() == Some(export)) {
-                self.end(number, Lifecycle::Draining);
+                self.close(number);
             }
         }
+    }
+
+    /// Ends a connection after the requests in flight, and announces that.
+    fn close(&mut self, number: u32) {
+        self.out.clear();
+        if let Some(connection) = self.connections.get_mut(number) {
+            connection.codec.close(&mut self.out);
+            if !self.out.is_empty() {
+                connection.put(None, |_, out| out.append(&mut self.out));
+            }
+        }
+        self.end(number, Lifecycle::Draining);
     }
 
     /// Connections that have chosen an export.
@@ -251,7 +269,7 @@ impl<B: Backing + 'static> Server<B> {
         self.close_listeners();
         self.end_all_mounts();
         for number in self.connections.numbers() {
-            self.end(number, Lifecycle::Draining);
+            self.close(number);
         }
     }
 
@@ -403,7 +421,7 @@ impl<B: Backing + 'static> Server<B> {
                 let silent = connection.owes() && now.since(connection.moved) > timeout;
                 silent || connection.tls.as_ref().is_some_and(|secured| secured.is_late(now, timeout))
             });
-            if late {
+            if late || !self.tick_codec(number) {
                 self.end(number, Lifecycle::Broken);
             }
         }
@@ -413,6 +431,18 @@ impl<B: Backing + 'static> Server<B> {
             give_memory_back();
         }
         self.ring.sleep(&POLL_INTERVAL, Token::Tick)
+    }
+
+    /// Lets a codec send messages of its own; `false` if the connection has to end.
+    fn tick_codec(&mut self, number: u32) -> bool {
+        self.out.clear();
+        let Some(connection) = self.connections.get_mut(number) else { return true };
+        let message = connection.codec.tick(&mut self.out);
+        if !self.out.is_empty() && connection.lifecycle == Lifecycle::Open {
+            connection.put(None, |_, out| out.append(&mut self.out));
+            self.touch(number);
+        }
+        message != Message::Invalid
     }
 
     fn watch_mailbox(&mut self) -> io::Result<()> {

@@ -14,6 +14,7 @@ mod fio;
 mod forms;
 mod help;
 mod inputs;
+mod iscsi;
 mod nbd;
 mod offers;
 mod size;
@@ -31,8 +32,10 @@ pub use fio::FioArgs;
 pub use forms::FormArgs;
 pub use help::command;
 pub use inputs::InputArgs;
+use iscsi::ISCSI_EXAMPLES;
+pub use iscsi::{ChapArgs, IscsiArgs};
 use nbd::NBD_EXAMPLES;
-pub use nbd::{NbdArgs, TlsArgs, TlsWord};
+pub use nbd::{ImageArgs, NbdArgs, TlsArgs, TlsWord};
 use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, QUOTE_EXAMPLES};
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
 use size::SIZE_EXAMPLES;
@@ -106,6 +109,9 @@ pub enum Command {
     /// Serve one image, or memory, over NBD, optionally with the response times of a product
     #[command(after_help = NBD_EXAMPLES)]
     Nbd(Box<NbdArgs>),
+    /// Serve one image, or memory, as an iSCSI target, optionally with the response times of a product
+    #[command(after_help = ISCSI_EXAMPLES)]
+    Iscsi(Box<IscsiArgs>),
     /// Check an NBD server's conformance to the protocol, and its timing
     #[command(after_help = NBD_CHECK_EXAMPLES)]
     NbdCheck(NbdCheckArgs),

@@ -14,7 +14,9 @@ mod explain;
 mod fio;
 mod fitting;
 mod generate;
+mod image;
 mod inputs;
+mod iscsi;
 mod matching;
 mod measure;
 mod nbd;
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Volume(args) => volumes::run(&args),
         Command::Nbd(args) => nbd::run(&args),
+        Command::Iscsi(args) => iscsi::run(&args),
         Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),

@@ -62,7 +62,7 @@ impl Codec for Tree {
     }
 
     #[inline]
-    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
+    fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
         let unique = Unique(tag.id);
         match *body {
             // Reads are answered in one piece, without holes.
@@ -73,6 +73,7 @@ impl Codec for Tree {
             ReplyBody::Data(length) => unique.data(out, length),
             ReplyBody::Position(Some(offset)) => unique.place(out, offset),
             ReplyBody::Position(None) => unique.failed(out, Code(libc::ENXIO)),
+            ReplyBody::Mismatch(_) => unique.failed(out, Errno::Inval.into()),
             ReplyBody::Failed(errno) => unique.failed(out, errno.into()),
         }
     }
@@ -222,8 +223,8 @@ impl Tree {
 }
 
 fn incoming(unique: Unique, operation: Operation, payload: u32) -> Message {
-    let tag = Tag { id: unique.0, offset: 0, division: Division::Undivided, holes: false };
-    Message::Request(Incoming { tag, operation: Ok(operation), payload })
+    let tag = Tag { id: unique.0, offset: 0, division: Division::Undivided, holes: false, limit: u32::MAX };
+    Message::Request(Incoming { tag, operation: Ok(operation), payload, trailer: 0 })
 }
 
 fn seek(unique: Unique, offset: u64, whence: u32, size: u64) -> Result<Message, Code> {

@@ -1,19 +1,21 @@
 //! One client: its received bytes, its present request, and its unsent replies.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::rc::Rc;
 
 use io_uring::{opcode, squeue, types};
 use plimsoll_device::{Outgoing, Payload};
 use plimsoll_units::Instant;
 use plimsoll_volume::{Command, Export, Request};
 
+use super::combine::Combining;
 use super::flight::Session;
 use super::listen::ListenerId;
 use super::parts::{PART_BYTES, Stream, WriteParts};
 use super::secure::Secured;
 use super::turnaround::Unfollowed;
-use crate::codec::{Codec, Incoming, Operation, Protocol, ReplyBody, Tag};
+use crate::codec::{Codec, Division, Incoming, Operation, Protocol, ReadPart, ReplyBody, Tag};
 use crate::pool::{Buffer, Pool};
 
 /// Size of the inbox of a client that has chosen an export.
@@ -99,9 +101,29 @@ pub(super) struct Current {
     pub filled: u32,
     /// Its payload is moved in parts.
     pub parts: Option<WriteParts>,
+    /// It is itself a part of a request, without timing or reply.
+    pub is_part: bool,
 }
 
 impl Current {
+    /// A request whose payload has to be received, unless parts with it were stored before.
+    pub(super) fn request(incoming: Incoming) -> Self {
+        match incoming.operation {
+            Ok(Operation::Stored(request)) => {
+                let payload = request.length as u32;
+                let incoming = Incoming { operation: Ok(Operation::Io(request)), payload, ..incoming };
+                let parts = Some(WriteParts::default());
+                Self { incoming, buffer: None, filled: payload, parts, is_part: false }
+            }
+            _ => Self { incoming, buffer: None, filled: 0, parts: None, is_part: false },
+        }
+    }
+
+    /// A part of a request.
+    pub(super) fn part(incoming: Incoming) -> Self {
+        Self { incoming, buffer: None, filled: 0, parts: Some(WriteParts::default()), is_part: true }
+    }
+
     /// Bytes of memory that its payload or its result needs.
     #[inline]
     pub(super) const fn payload(&self) -> u32 {
@@ -147,17 +169,54 @@ impl Current {
     }
 }
 
-/// The result of a read.
+/// The result of a read, or a piece of it.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pub buffer: Buffer,
-    pub length: u32,
+    memory: Memory,
+    start: u32,
+    length: u32,
+}
+
+/// The memory of an answer.
+#[derive(Debug)]
+enum Memory {
+    Own(Buffer),
+    /// Other pieces of the same read use it too.
+    Shared(Rc<Buffer>),
+}
+
+impl Answer {
+    /// The first bytes of a buffer.
+    #[inline]
+    pub(super) const fn new(buffer: Buffer, length: u32) -> Self {
+        Self { memory: Memory::Own(buffer), start: 0, length }
+    }
+
+    /// The buffer, if no other answer uses it.
+    #[inline]
+    pub(super) fn into_buffer(self) -> Option<Buffer> {
+        match self.memory {
+            Memory::Own(buffer) => Some(buffer),
+            Memory::Shared(buffer) => Rc::try_unwrap(buffer).ok(),
+        }
+    }
+
+    /// Copies a view that overlaps this range of a file. Shared memory contains no view.
+    pub(super) fn keep(&mut self, file: RawFd, at: u64, length: u64) {
+        if let Memory::Own(buffer) = &mut self.memory {
+            buffer.keep(file, at, length);
+        }
+    }
 }
 
 impl Payload for Answer {
     #[inline]
     fn bytes(&self) -> &[u8] {
-        &self.buffer.content()[..self.length as usize]
+        let content = match &self.memory {
+            Memory::Own(buffer) => buffer.content(),
+            Memory::Shared(buffer) => buffer.content(),
+        };
+        &content[self.start as usize..][..self.length as usize]
     }
 }
 
@@ -184,6 +243,8 @@ pub(super) struct Connection {
     pub streams: VecDeque<Stream>,
     /// A part of the first stream is being fetched, or queued for that.
     pub fetching: bool,
+    /// Requests that combine bytes of the client with those of the volume.
+    pub combining: Vec<Combining>,
     /// Replies that have to follow the last byte of an undivided stream.
     pub later: Outgoing<Answer>,
     /// The kernel is receiving; into the payload of the current request if `direct`.
@@ -197,6 +258,8 @@ pub(super) struct Connection {
     pub blocked: bool,
     /// The last payload was long: the next header is received alone.
     pub long: bool,
+    /// Nothing is read until the requests of the connections that it replaces have ended.
+    pub follows: bool,
     /// Accepted requests without an answer.
     pub in_flight: u32,
     pub unfollowed: Unfollowed,
@@ -222,6 +285,7 @@ impl Connection {
             outbox: Outgoing::default(),
             streams: VecDeque::new(),
             fetching: false,
+            combining: Vec::new(),
             later: Outgoing::default(),
             receiving: false,
             direct: false,
@@ -229,11 +293,17 @@ impl Connection {
             touched: false,
             blocked: false,
             long: false,
+            follows: false,
             in_flight: 0,
             unfollowed: Unfollowed::default(),
             held: 0,
             moved: now,
         }
+    }
+
+    /// Another connection has replaced it.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.codec.is_replaced()
     }
 
     /// The export that the client has chosen.
@@ -256,7 +326,7 @@ impl Connection {
 
     /// Queues bytes, with the payload of a read behind them. They follow a read that has begun and must not be divided.
     #[inline]
-    pub(super) fn put(&mut self, payload: Option<Answer>, write: impl FnOnce(&Protocol, &mut Vec<u8>)) {
+    pub(super) fn put(&mut self, payload: Option<Answer>, write: impl FnOnce(&mut Protocol, &mut Vec<u8>)) {
         let undivided = self.streams.front().is_some_and(Stream::is_within_reply);
         let Self { codec, later, outbox, .. } = self;
         let queue = if undivided { later } else { outbox };
@@ -267,6 +337,55 @@ impl Connection {
     #[inline]
     pub(super) fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, payload: Option<Answer>) {
         self.put(payload, |codec, out| codec.reply(tag, body, out));
+    }
+
+    /// Queues the result of a read, in pieces if the protocol limits them.
+    #[inline]
+    pub(super) fn reply_data(&mut self, tag: &Tag, buffer: Buffer, length: u32) {
+        let Division::Pieces(piece) = tag.division else {
+            return self.reply(tag, &ReplyBody::Data(length), Some(Answer::new(buffer, length)));
+        };
+        let total = length.min(tag.limit);
+        if total <= piece {
+            let part = ReadPart { offset: tag.offset, length: total, rest: 0 };
+            return self.reply_piece(tag, part, Answer::new(buffer, total));
+        }
+        let buffer = Rc::new(buffer);
+        for start in (0..total).step_by(piece as usize) {
+            let length = piece.min(total - start);
+            let part = ReadPart { offset: tag.offset + u64::from(start), length, rest: total - start - length };
+            let memory = Memory::Shared(Rc::clone(&buffer));
+            self.reply_piece(tag, part, Answer { memory, start, length });
+        }
+    }
+
+    /// Queues a piece of the result of a read, and the trailer behind it.
+    #[inline]
+    pub(super) fn reply_piece(&mut self, tag: &Tag, part: ReadPart, answer: Answer) {
+        let mut trailer = Vec::new();
+        self.codec.trailer(answer.bytes(), &mut trailer);
+        self.reply(tag, &ReplyBody::DataPart(part), Some(answer));
+        if !trailer.is_empty() {
+            self.put(None, |_, out| out.append(&mut trailer));
+        }
+    }
+
+    /// Whether the client awaits a reply; sends the messages that waited for the end of the request. `out` is scratch.
+    #[inline]
+    pub(super) fn awaits(&mut self, tag: &Tag, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        let awaits = self.codec.awaits(tag, out);
+        if !out.is_empty() {
+            self.put(None, |_, queue| queue.append(out));
+        }
+        awaits
+    }
+
+    /// Takes the combination of a request.
+    #[inline]
+    pub(super) fn take_combining(&mut self, tag: &Tag) -> Option<Combining> {
+        let at = self.combining.iter().position(|combining| combining.tag.id == tag.id)?;
+        Some(self.combining.swap_remove(at))
     }
 
     /// Receives into memory: as much as there is, or all of it with `flags`.
@@ -294,7 +413,8 @@ impl Connection {
 
     /// True if the client has to send the rest of a message, or to read a reply.
     pub(super) fn owes(&self) -> bool {
-        let half = self.current.is_some() || !self.inbox.bytes().is_empty() || self.session.is_none();
+        let missing = self.session.is_none() || self.codec.awaits_data();
+        let half = self.current.is_some() || !self.inbox.bytes().is_empty() || missing;
         self.has_unsent() || (half && !self.blocked)
     }
 }

@@ -9,7 +9,7 @@ use super::connection::{Connection, Current, Lifecycle};
 use super::flight::{Client, Flight, Session, Work};
 use super::parts::WriteParts;
 use super::ring::Token;
-use crate::codec::{Codec, Decoded, Exports, Message, Operation, ReplyBody, Tag};
+use crate::codec::{Codec, Decoded, Division, Exports, Message, Operation, ReplyBody, Tag};
 
 /// Minimum rest of a payload that is received directly into its buffer; a shorter one is copied.
 const DIRECT_MIN: u32 = 32 << 10;
@@ -118,6 +118,10 @@ impl<B: Backing + 'static> Server<B> {
         if connection.current.is_some() {
             return self.proceed(number);
         }
+        if connection.follows && self.has_predecessors(number) {
+            return Next::Blocked;
+        }
+        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
         let size = if let Some(session) = connection.session {
             self.volumes.size(session.export)
         } else {
@@ -135,7 +139,13 @@ impl<B: Backing + 'static> Server<B> {
         match message {
             Message::Request(incoming) => {
                 if let Some(connection) = self.connections.get_mut(number) {
-                    connection.current = Some(Current { incoming, buffer: None, filled: 0, parts: None });
+                    connection.current = Some(Current::request(incoming));
+                }
+                self.proceed(number)
+            }
+            Message::Part(incoming) => {
+                if let Some(connection) = self.connections.get_mut(number) {
+                    connection.current = Some(Current::part(incoming));
                 }
                 self.proceed(number)
             }
@@ -155,7 +165,7 @@ impl<B: Backing + 'static> Server<B> {
             return Next::Blocked;
         }
         let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
-        let Connection { current, inbox, long, .. } = connection;
+        let Connection { codec, current, inbox, long, session, .. } = connection;
         let Some(current) = current else { return Next::Continue };
         let wanted = current.end() - current.filled;
         if wanted > 0 {
@@ -173,7 +183,28 @@ impl<B: Backing + 'static> Server<B> {
         if current.incoming.payload > 0 {
             *long = current.incoming.payload >= 2 * DIRECT_MIN;
         }
-        if current.is_stored_in_parts() { self.store_part(number) } else { self.perform(number) }
+        let trailer = usize::from(std::mem::take(&mut current.incoming.trailer));
+        if trailer > 0 {
+            let Some(bytes) = inbox.bytes().get(..trailer) else {
+                current.incoming.trailer = trailer as u8;
+                return Next::Receive;
+            };
+            let payload = current.buffer.as_ref().map(|buffer| &buffer.content()[..current.incoming.payload as usize]);
+            if payload.is_some_and(|payload| !codec.verify(payload, bytes)) {
+                return Next::End(Lifecycle::Broken);
+            }
+            inbox.used(trailer);
+        }
+        let (operation, is_part, is_in_parts) =
+            (current.incoming.operation, current.is_part, current.is_stored_in_parts());
+        if session.is_some_and(|session| self.is_locked(session.export, operation)) {
+            return Next::Blocked;
+        }
+        match (is_part, is_in_parts) {
+            (true, _) => self.perform_part(number),
+            (false, true) => self.store_part(number),
+            (false, false) => self.perform(number),
+        }
     }
 
     /// Lends memory for the payload of the current request, or for its next part; `false` while it has to wait.
@@ -182,9 +213,9 @@ impl<B: Backing + 'static> Server<B> {
         let share = (self.limits.bytes / MEMORY_SHARE).clamp(WHOLE_MAX.into(), HELD_MAX);
         let Self { connections, volumes, pool, .. } = self;
         let Some(connection) = connections.get_mut(number) else { return false };
-        let Connection { current, session, held, tls, .. } = connection;
+        let Connection { codec, current, session, held, tls, .. } = connection;
         let (Some(current), Some(session)) = (current, session) else { return true };
-        if current.is_stored_in_parts() {
+        if current.is_part || current.is_stored_in_parts() {
             return current.reserve_part(pool, held);
         }
         let payload = current.payload();
@@ -206,7 +237,11 @@ impl<B: Backing + 'static> Server<B> {
         };
         *held += buffer.size();
         // Encryption needs the bytes in memory of our own.
-        if current.incoming.payload == 0 && tls.is_none() && volumes.reads_only_allocated() {
+        let in_one_piece = match current.incoming.tag.division {
+            Division::Pieces(piece) => payload <= piece && !codec.has_digests(),
+            Division::Chunks | Division::Undivided => true,
+        };
+        if current.incoming.payload == 0 && tls.is_none() && in_one_piece && volumes.reads_only_allocated() {
             buffer.allow_view();
         }
         current.buffer = Some(buffer);
@@ -222,7 +257,10 @@ impl<B: Backing + 'static> Server<B> {
         };
         let tag = current.incoming.tag;
         match current.incoming.operation {
-            Ok(Operation::Io(request)) => return self.accept(number, session, &request, current),
+            Ok(Operation::Io(request) | Operation::Stored(request)) => {
+                return self.accept(number, session, &request, current);
+            }
+            Ok(Operation::Combine { .. }) => return self.begin_combination(number, session, current),
             Ok(Operation::Disconnect) => return Next::End(Lifecycle::Draining),
             Ok(Operation::Extents { offset, length, one }) => {
                 let extents = self.extents(session.export, offset, length, if one { 1 } else { EXTENTS_MAX });
@@ -249,7 +287,7 @@ impl<B: Backing + 'static> Server<B> {
 
     #[inline]
     fn accept(&mut self, number: u32, session: Session, request: &Request, current: Current) -> Next {
-        let Current { incoming, buffer, filled, parts } = current;
+        let Current { incoming, buffer, filled, parts, is_part } = current;
         let work = if parts.is_some() { Work::Timing } else { Work::Whole };
         match self.hand_over(session, (Client::Connection(number), incoming.tag, work), request, buffer) {
             Ok(()) => {
@@ -263,7 +301,7 @@ impl<B: Backing + 'static> Server<B> {
             Err(refused) => match *refused {
                 (Flight { buffer, .. }, NotAccepted::Full) => {
                     if let Some(connection) = self.connections.get_mut(number) {
-                        connection.current = Some(Current { incoming, buffer, filled, parts });
+                        connection.current = Some(Current { incoming, buffer, filled, parts, is_part });
                     }
                     Next::Blocked
                 }
@@ -290,7 +328,25 @@ impl<B: Backing + 'static> Server<B> {
         let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
         connection.inbox.open();
         connection.session = Some(Session { export, row: self.counts.row(export) });
+        let replaced =
+            |other: &u32| *other != number && self.connections.get(*other).is_some_and(Connection::is_replaced);
+        let replaced: Vec<u32> = self.connections.numbers().into_iter().filter(replaced).collect();
+        if let Some(connection) = self.connections.get_mut(number) {
+            connection.follows = !replaced.is_empty();
+        }
+        for other in replaced {
+            self.end(other, Lifecycle::Broken);
+        }
         Next::Continue
+    }
+
+    /// Whether requests of connections that this one replaces are in flight: their changes have to precede its own.
+    fn has_predecessors(&mut self, number: u32) -> bool {
+        let has = self.connections.iter().any(|other| other.is_replaced() && other.in_flight > 0);
+        if let Some(connection) = self.connections.get_mut(number) {
+            connection.follows = has;
+        }
+        has
     }
 
     /// Receives more, into the current payload or into the inbox: from the kernel, or from decrypted data. `true`:

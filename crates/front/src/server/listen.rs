@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
 use plimsoll_volume::Backing;
@@ -10,7 +11,7 @@ use rustix::net::sockopt;
 use super::connection::{Connection, Lifecycle};
 use super::ring::Token;
 use super::{Limits, Server};
-use crate::codec::Protocol;
+use crate::codec::{Entropy, Protocol, Service};
 
 /// Send buffer of a Unix socket in bytes: large replies leave in few pieces.
 const SOCKET_BYTES: usize = 1 << 20;
@@ -22,6 +23,7 @@ const LEAVING_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Listener {
     socket: OwnedFd,
+    service: Service,
     serial: u64,
     accepting: bool,
     closed: bool,
@@ -36,11 +38,16 @@ pub struct ListenerId {
 }
 
 impl<B: Backing + 'static> Server<B> {
-    /// Accepts clients through a listening socket, Unix or TCP.
+    /// Accepts NBD clients through a listening socket, Unix or TCP.
     pub fn listen(&mut self, socket: impl Into<OwnedFd>) -> io::Result<ListenerId> {
+        self.listen_for(socket, Service::Nbd)
+    }
+
+    /// Accepts clients of a protocol through a listening socket, Unix or TCP.
+    pub fn listen_for(&mut self, socket: impl Into<OwnedFd>, service: Service) -> io::Result<ListenerId> {
         let serial = self.listener_serial;
         self.listener_serial += 1;
-        let listener = Listener { socket: socket.into(), serial, accepting: false, closed: false };
+        let listener = Listener { socket: socket.into(), service, serial, accepting: false, closed: false };
         let number = self.listeners.insert(listener);
         self.accept_clients()?;
         Ok(ListenerId { number, serial })
@@ -71,18 +78,21 @@ impl<B: Backing + 'static> Server<B> {
         if socket {
             prepare(&input);
         }
-        self.enter(None, input, output, socket)
+        self.enter(None, &Service::Nbd, input, (output, socket))
     }
 
     fn enter(
         &mut self,
         listener: Option<ListenerId>,
+        service: &Service,
         input: OwnedFd,
-        output: Option<OwnedFd>,
-        socket: bool,
+        (output, socket): (Option<OwnedFd>, bool),
     ) -> io::Result<()> {
         let mut greeting = Vec::new();
-        let codec = Protocol::of_stream(self.tls.state(), &mut greeting);
+        let mut entropy = Entropy::default();
+        rustix::rand::getrandom(&mut entropy, rustix::rand::GetRandomFlags::empty())?;
+        let local = rustix::net::getsockname(&input).ok().and_then(|address| SocketAddr::try_from(address).ok());
+        let codec = Protocol::of_stream(service, self.tls.state(), local, entropy, &mut greeting);
         let mut connection = Connection::new(input, output, socket, codec, self.now);
         connection.listener = listener;
         connection.put(None, |_, out| out.append(&mut greeting));
@@ -119,7 +129,7 @@ impl<B: Backing + 'static> Server<B> {
     pub(super) fn accepted(&mut self, number: u32, result: i32) -> io::Result<()> {
         let Some(listener) = self.listeners.get_mut(number) else { return Ok(()) };
         listener.accepting = false;
-        let (closed, serial) = (listener.closed, listener.serial);
+        let (closed, serial, service) = (listener.closed, listener.serial, listener.service.clone());
         if closed {
             self.listeners.remove(number);
         }
@@ -135,7 +145,7 @@ impl<B: Backing + 'static> Server<B> {
         let listener = ListenerId { number, serial };
         if self.has_room(listener) {
             prepare(&socket);
-            self.enter(Some(listener), socket, None, true)?;
+            self.enter(Some(listener), &service, socket, (None, true))?;
         }
         self.accept_clients()
     }

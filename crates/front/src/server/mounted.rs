@@ -293,7 +293,9 @@ impl<B: Backing + 'static> Server<B> {
                 let Some(Mounted { session, .. }) = self.mounts.all.get(number) else { return Next::End };
                 ReplyBody::Position(seek(&self.volumes, session.export, offset, allocated))
             }
-            Ok(Operation::Extents { .. }) => ReplyBody::Failed(Errno::NotSup),
+            Ok(Operation::Extents { .. } | Operation::Stored(_) | Operation::Combine { .. }) => {
+                ReplyBody::Failed(Errno::NotSup)
+            }
             Ok(Operation::Disconnect) => return Next::End,
             Err(errno) => ReplyBody::Failed(errno),
         };
@@ -372,7 +374,7 @@ impl<B: Backing + 'static> Server<B> {
 
     #[inline]
     fn send_reply(&mut self, number: u32, tag: &Tag, body: &ReplyBody<'_>, payload: &[u8]) {
-        if let Some(mounted) = self.mounts.all.get(number) {
+        if let Some(mounted) = self.mounts.all.get_mut(number) {
             self.out.clear();
             mounted.codec.reply(tag, body, &mut self.out);
             send(&mounted.device, &self.out, payload);

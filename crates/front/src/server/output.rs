@@ -58,12 +58,19 @@ impl<B: Backing + 'static> Server<B> {
         connection.in_flight -= 1;
         connection.unfollowed.answered(self.now);
         let body = flight.body(reply.outcome);
+        if reply.then == Then::Tear {
+            connection.lifecycle = Lifecycle::Broken;
+        }
+        if !connection.combining.is_empty()
+            && let Some(combining) = connection.take_combining(&flight.tag)
+        {
+            return self.continue_combination(number, combining, flight.buffer, reply.outcome);
+        }
         let Flight { tag, length, mut buffer, .. } = flight;
-        if connection.lifecycle != Lifecycle::Broken {
+        if connection.lifecycle != Lifecycle::Broken && connection.awaits(&tag, &mut self.out) {
             match body {
-                _ if reply.then == Then::Tear => connection.lifecycle = Lifecycle::Broken,
                 ReplyBody::Data(_) => match buffer.take() {
-                    Some(buffer) => connection.reply(&tag, &body, Some(Answer { buffer, length })),
+                    Some(buffer) => connection.reply_data(&tag, buffer, length),
                     None => connection.streams.push_back(Stream::new(tag, length)),
                 },
                 _ => connection.reply(&tag, &body, None),
@@ -105,8 +112,10 @@ impl<B: Backing + 'static> Server<B> {
         let pool = &mut self.pool;
         let mut returned = 0;
         let done = |answer: Answer| {
-            returned += answer.buffer.size();
-            pool.give_back(answer.buffer);
+            if let Some(buffer) = answer.into_buffer() {
+                returned += buffer.size();
+                pool.give_back(buffer);
+            }
         };
         let sent = match connection.tls.take() {
             None => outbox.send(connection.output(), connection.socket, done),
@@ -162,8 +171,10 @@ impl<B: Backing + 'static> Server<B> {
         }
         connection.streams.clear();
         for answer in connection.outbox.clear().chain(connection.later.clear()) {
-            connection.held -= answer.buffer.size();
-            self.pool.give_back(answer.buffer);
+            if let Some(buffer) = answer.into_buffer() {
+                connection.held -= buffer.size();
+                self.pool.give_back(buffer);
+            }
         }
         let (receiving, polling) = (connection.receiving, connection.polling);
         if connection.socket {
@@ -185,6 +196,8 @@ impl<B: Backing + 'static> Server<B> {
             self.pool.give_back(buffer);
         }
         self.blocked.retain(|blocked| *blocked != number);
+        // A connection that replaces it may wait for this.
+        self.freed = true;
         self.accept_clients()
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct WriteParts {
     pub storing: bool,
     /// The flush of a write with FUA has begun.
     flushed: bool,
+    /// A part of a request was handed to its volume.
+    begun: bool,
 }
 
 impl Stream {
@@ -48,7 +50,11 @@ impl Stream {
     }
 
     fn next(&self) -> ReadPart {
-        let length = self.left.min(PART_BYTES);
+        let most = match self.tag.division {
+            Division::Pieces(piece) => piece.min(PART_BYTES),
+            Division::Chunks | Division::Undivided => PART_BYTES,
+        };
+        let length = self.left.min(most);
         ReadPart { offset: self.tag.offset + u64::from(self.length - self.left), length, rest: self.left - length }
     }
 }
@@ -84,7 +90,7 @@ impl<B: Backing + 'static> Server<B> {
         let (tag, part) = (stream.tag, stream.next());
         let mut buffer = self.pool.lend_anyway(part.length);
         connection.held += buffer.size();
-        if connection.tls.is_none() && self.volumes.reads_only_allocated() {
+        if connection.tls.is_none() && !connection.codec.has_digests() && self.volumes.reads_only_allocated() {
             buffer.allow_view();
         }
         let length = u64::from(part.length);
@@ -119,8 +125,29 @@ impl<B: Backing + 'static> Server<B> {
         Next::Continue
     }
 
+    /// The current message is a part of a request, and its payload is complete.
+    pub(super) fn perform_part(&mut self, number: u32) -> Next {
+        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+        let (Some(session), Some(current)) = (connection.session, &mut connection.current) else {
+            return Next::Continue;
+        };
+        let tag = current.incoming.tag;
+        match (current.incoming.operation, &mut current.parts) {
+            (Ok(Operation::Io(request)), Some(parts)) if !parts.begun => {
+                (parts.begun, parts.storing) = (true, true);
+                let buffer = current.buffer.take();
+                self.transfer(number, session, tag, &request, buffer);
+            }
+            (operation, _) => {
+                connection.current = None;
+                connection.codec.part_done(&tag, operation.map(drop));
+            }
+        }
+        Next::Continue
+    }
+
     /// Begins the real work of a part.
-    fn transfer(&mut self, number: u32, session: Session, tag: Tag, part: &Request, buffer: Option<Buffer>) {
+    pub(super) fn transfer(&mut self, number: u32, session: Session, tag: Tag, part: &Request, buffer: Option<Buffer>) {
         if let Some(connection) = self.connections.get_mut(number) {
             connection.in_flight += 1;
         }
@@ -140,9 +167,14 @@ impl<B: Backing + 'static> Server<B> {
         let Client::Connection(number) = flight.client else { return };
         let Some(connection) = self.connections.get_mut(number) else { return };
         connection.in_flight -= 1;
+        if !connection.combining.is_empty()
+            && let Some(combining) = connection.take_combining(&flight.tag)
+        {
+            return self.continue_combination(number, combining, flight.buffer, outcome);
+        }
         let unused = if flight.command == Command::Read {
             let (row, length) = (flight.row, connection.streams.front().map_or(0, |stream| stream.length));
-            let (unused, ended) = connection.fetched(flight, outcome);
+            let (unused, ended) = connection.fetched(flight, outcome, &mut self.out);
             if let Some(outcome) = ended {
                 self.counts.ended(row, Command::Read, length, outcome);
             }
@@ -162,13 +194,22 @@ impl<B: Backing + 'static> Server<B> {
 impl Connection {
     /// A part of the first stream was read, or failed. Returns unused memory, and the outcome of the whole read after
     /// its last part.
-    fn fetched(&mut self, flight: Flight, outcome: Result<(), Errno>) -> (Option<Buffer>, Option<Result<(), Errno>>) {
+    fn fetched(
+        &mut self,
+        flight: Flight,
+        outcome: Result<(), Errno>,
+        out: &mut Vec<u8>,
+    ) -> (Option<Buffer>, Option<Result<(), Errno>>) {
         self.fetching = false;
-        let Flight { buffer, is_hole, .. } = flight;
+        let Flight { tag, buffer, is_hole, .. } = flight;
+        if self.lifecycle != Lifecycle::Broken && !self.awaits(&tag, out) {
+            self.streams.pop_front();
+            return (buffer, None);
+        }
         let Some(stream) = self.streams.front_mut().filter(|_| self.lifecycle != Lifecycle::Broken) else {
             return (buffer, None);
         };
-        let (tag, part) = (stream.tag, stream.next());
+        let part = stream.next();
         if let Err(errno) = outcome {
             let within_reply = stream.is_within_reply();
             self.streams.pop_front();
@@ -182,12 +223,23 @@ impl Connection {
         }
         let (is_first, length) = (stream.left == stream.length, stream.length);
         stream.left = part.rest;
+        if matches!(tag.division, Division::Pieces(_))
+            && let Some(buffer) = buffer
+        {
+            // Only the last piece can reach beyond the limit.
+            let sent = if part.rest == 0 { part.length - length.saturating_sub(tag.limit) } else { part.length };
+            self.reply_piece(&tag, ReadPart { length: sent, ..part }, Answer::new(buffer, sent));
+            if part.rest == 0 {
+                self.streams.pop_front();
+            }
+            return (None, (part.rest == 0).then_some(Ok(())));
+        }
         let (payload, unused) = if is_hole { (None, buffer) } else { (buffer, None) };
-        let payload = payload.map(|buffer| Answer { buffer, length: part.length });
+        let payload = payload.map(|buffer| Answer::new(buffer, part.length));
         let body = match tag.division {
             Division::Chunks if is_hole => Some(ReplyBody::HolePart(part)),
             Division::Chunks => Some(ReplyBody::DataPart(part)),
-            Division::Undivided => is_first.then_some(ReplyBody::Data(length)),
+            Division::Undivided | Division::Pieces(_) => is_first.then_some(ReplyBody::Data(length)),
         };
         let Self { codec, outbox, .. } = self;
         outbox.put(payload, |out| {
@@ -227,7 +279,7 @@ mod tests {
     fn check(codec: Protocol, division: Division, lifecycle: Lifecycle, behind: usize) {
         let socket = UnixStream::pair().unwrap().0.into();
         let mut connection = Connection::new(socket, None, true, codec, Instant::ZERO);
-        let tag = Tag { id: 1, offset: 0, division, holes: false };
+        let tag = Tag { id: 1, offset: 0, division, holes: false, limit: u32::MAX };
         let mut pool = crate::pool::Pool::new(1 << 30);
         let mut part = || Flight {
             client: Client::Connection(0),
@@ -241,9 +293,9 @@ mod tests {
             came: Instant::ZERO,
         };
         connection.streams.push_back(Stream::new(tag, 4 * PART_BYTES));
-        assert!(matches!(connection.fetched(part(), Ok(())), (None, None)));
+        assert!(matches!(connection.fetched(part(), Ok(()), &mut Vec::new()), (None, None)));
         let before = connection.outbox.bytes();
-        let (buffer, ended) = connection.fetched(part(), Err(Errno::Io));
+        let (buffer, ended) = connection.fetched(part(), Err(Errno::Io), &mut Vec::new());
         assert_eq!((buffer.is_some(), ended), (true, Some(Err(Errno::Io))), "memory is returned, the read has failed");
         assert_eq!((connection.lifecycle, connection.outbox.bytes() - before), (lifecycle, behind), "{division:?}");
         assert!(connection.streams.is_empty());

@@ -280,7 +280,7 @@ impl<B: Backing + 'static> Server<B> {
         }
         for connection in self.connections.iter_mut() {
             for answer in connection.outbox.payloads().chain(connection.later.payloads()) {
-                answer.buffer.keep(file, place.at, length);
+                answer.keep(file, place.at, length);
             }
         }
     }

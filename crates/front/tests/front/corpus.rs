@@ -22,9 +22,9 @@ use super::memory::{Memory, SIZE, TIMEOUT};
 /// Numbers that programs trip over.
 const ODD: [u64; 12] = [0, 1, 2, 7, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff_ffff_ffff];
 
-struct Conversation {
-    name: String,
-    bytes: Vec<u8>,
+pub struct Conversation {
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
 fn corpus() -> Vec<Conversation> {
@@ -42,12 +42,12 @@ fn corpus() -> Vec<Conversation> {
     all
 }
 
-fn cases(usual: u64) -> u64 {
+pub fn cases(usual: u64) -> u64 {
     std::env::var("PLIMSOLL_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }
 
 /// One of the conversations with one to four changes.
-fn mutant(corpus: &[Conversation], rng: &mut Rng) -> Vec<u8> {
+pub fn mutant(corpus: &[Conversation], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = corpus[rng.usize(..corpus.len())].bytes.clone();
     for _ in 0..rng.u32(1..5) {
         let at = rng.usize(..=bytes.len());
@@ -139,8 +139,8 @@ fn the_codec_survives_the_corpus_and_its_mutants() {
 }
 
 /// Sends all of it, and counts what comes back until the server ends the connection.
-fn send(target: &Memory, input: &[u8]) -> u64 {
-    let mut stream = UnixStream::connect(&target.socket).unwrap();
+pub fn send(socket: &Path, input: &[u8]) -> u64 {
+    let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut back = stream.try_clone().unwrap();
     let mut answered = 0;
@@ -174,7 +174,7 @@ fn is_well(target: &Memory) {
 }
 
 /// Nothing is left of those who have gone.
-fn is_clean(target: &Memory) {
+pub fn is_clean(target: &Memory) {
     let begun = Instant::now();
     let left = |server: &mut Server| {
         let clients: usize = [Export(0), Export(1)].map(|export| server.clients(export)).iter().sum();
@@ -211,7 +211,7 @@ fn a_server_survives_the_corpus_and_its_mutants() {
     let mut rng = Rng::with_seed(0x736f_6c6c);
     for case in 0..corpus.len() as u64 + cases(10_000) {
         let input = corpus.get(case as usize).map_or_else(|| mutant(&corpus, &mut rng), |kept| kept.bytes.clone());
-        let answered = send(&target, &input);
+        let answered = send(&target.socket, &input);
         // A request has at least 28 bytes and returns the export at most.
         let bound = 18 + (input.len() as u64 / 16 + 1) * 400 + (input.len() as u64 / 28) * (SIZE + 64);
         assert!(answered <= bound, "case {case}: {answered} bytes for {}", input.len());

@@ -10,7 +10,7 @@ use super::Cli;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["measure", "suite", "fio", "report", "compare", "runs"]),
     ("Model", &["catalogue", "quote", "simulate", "explain", "fit"]),
-    ("Emulate", &["serve", "volume", "nbd", "nbd-check"]),
+    ("Emulate", &["serve", "volume", "nbd", "nbd-check", "iscsi"]),
     ("Choose", &["match", "collect", "demand", "diagnose", "size"]),
     ("Tools", &["presets", "generate", "help"]),
 ];

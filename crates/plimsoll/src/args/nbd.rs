@@ -1,4 +1,4 @@
-//! The flags of `plimsoll nbd`, and those of TLS, which every NBD server has.
+//! The flags of `plimsoll nbd`, those of an image, and those of TLS, which every NBD server has.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ Examples:
   nbdinfo -- [ plimsoll nbd --size 1GiB ]                    a socket that the client makes
   plimsoll nbd disk.img --listen tcp:0.0.0.0:10809 --tls-certificates /etc/pki/plimsoll --tls-verify-peer";
 
-/// `plimsoll nbd`
+/// The image of `plimsoll nbd` and `plimsoll iscsi`, and its emulation.
 #[derive(Debug, Args)]
-pub struct NbdArgs {
+pub struct ImageArgs {
     /// The image to serve as it is: a file, made when it is not there, or a block device with --destroy; memory without one
     pub file: Option<PathBuf>,
     /// What it is like: a configuration of the catalogue, or stages of a model; as fast as it can be without
@@ -24,9 +24,6 @@ pub struct NbdArgs {
     /// Size of memory or of a file that is made; by default the capacity of the product
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// The name that clients ask for
-    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
-    pub export: String,
     /// Let nobody write
     #[arg(short, long, conflicts_with = "destroy")]
     pub read_only: bool,
@@ -48,6 +45,19 @@ pub struct NbdArgs {
     /// Run with real-time priority (needs the right to it)
     #[arg(long)]
     pub rt: bool,
+    /// A folder of product files of one's own
+    #[arg(long, value_name = "FOLDER")]
+    pub products: Option<PathBuf>,
+}
+
+/// `plimsoll nbd`
+#[derive(Debug, Args)]
+pub struct NbdArgs {
+    #[command(flatten)]
+    pub image: ImageArgs,
+    /// The name that clients ask for
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub export: String,
     /// Where clients come in: unix:PATH or tcp:HOST:PORT, as often as wished; or sockets of a service manager
     #[arg(long, value_name = "PLACE")]
     pub listen: Vec<Place>,
@@ -57,9 +67,6 @@ pub struct NbdArgs {
     /// Serve while this shell command runs, with $uri, $unixsocket, $port and $exportname, and end as it does
     #[arg(long, value_name = "COMMAND")]
     pub run: Option<String>,
-    /// A folder of product files of one's own
-    #[arg(long, value_name = "FOLDER")]
-    pub products: Option<PathBuf>,
     #[command(flatten)]
     pub tls: TlsArgs,
 }

@@ -10,7 +10,7 @@ use plimsoll_device::{Claim, Refusal, SubjectKind, claim, claim_image, classify}
 use plimsoll_units::Bytes;
 use plimsoll_volume::Access;
 
-use crate::args::NbdArgs;
+use crate::args::ImageArgs;
 use crate::trouble::Trouble;
 
 /// An image that may be served.
@@ -29,7 +29,7 @@ pub(super) struct Image {
 
 impl Image {
     /// Opens what was named, or makes it. `capacity` is what a product would hold.
-    pub(super) fn open(args: &NbdArgs, capacity: Option<Bytes>) -> Result<Self, Trouble> {
+    pub(super) fn open(args: &ImageArgs, capacity: Option<Bytes>) -> Result<Self, Trouble> {
         let access = if args.read_only { Access::ReadOnly } else { Access::ReadWrite };
         let Some(path) = &args.file else {
             let size =
@@ -54,7 +54,7 @@ impl Image {
     }
 }
 
-fn make(path: &Path, args: &NbdArgs, capacity: Option<Bytes>) -> Result<Image, Trouble> {
+fn make(path: &Path, args: &ImageArgs, capacity: Option<Bytes>) -> Result<Image, Trouble> {
     let shown = path.display();
     if args.read_only {
         return Err(Trouble::usage(format!("{shown}: there is no such file to read")));

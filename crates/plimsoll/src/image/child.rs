@@ -1,11 +1,11 @@
 //! The command that a server runs for: started when clients can come, and the server ends with it.
 
+use std::ffi::OsString;
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anyhow::Context;
-use plimsoll_device::nbd::{Address, Host};
 use plimsoll_front::{Handle, Server};
 use plimsoll_volume::Flat;
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,20 +23,18 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts a shell command that finds the export at `address`, and stops the server when it ends.
-    pub(super) fn start(command: &str, address: Option<&Address>, handle: Handle<Flat>) -> Result<Self, Trouble> {
+    /// Starts a shell command with additional variables, and stops the server when it ends.
+    pub(super) fn start(
+        command: &str,
+        variables: &[(&'static str, OsString)],
+        handle: Handle<Flat>,
+    ) -> Result<Self, Trouble> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(command);
         for name in systemd::TOLD {
             shell.env_remove(name);
         }
-        if let Some(address) = address {
-            shell.env("uri", address.to_string()).env("exportname", &address.export);
-            match &address.host {
-                Host::Unix(path) => shell.env("unixsocket", path),
-                Host::Tcp { port, .. } => shell.env("port", port.to_string()),
-            };
-        }
+        shell.envs(variables.iter().map(|(name, value)| (name, value)));
         let mut child = shell.spawn().context("starting /bin/sh")?;
         let pid = Pid::from_child(&child);
         let (tell, ended) = channel();

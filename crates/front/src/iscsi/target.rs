@@ -1,0 +1,225 @@
+//! The state that the connections of a server's targets share: their settings, sessions, reservations and unit attentions.
+
+use std::cell::{RefCell, RefMut};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use plimsoll_volume::Export;
+
+use super::chap::Chap;
+use super::identity::InquiryNames;
+use super::reservation::Reservations;
+use super::sense::Sense;
+use crate::offer::Offer;
+
+/// Unit attentions that one session remembers at most.
+const ATTENTIONS_MAX: usize = 16;
+
+/// The settings of all targets of a server.
+#[derive(Clone, Debug)]
+pub struct TargetSettings {
+    /// The name of the target of an export without a name; the others append `:` and the name of their export.
+    pub name: String,
+    /// Addresses for discovery, as `HOST:PORT`; the address of the connection itself if there are none.
+    pub portals: Vec<String>,
+    /// The authentication of initiators; `None` if all are admitted.
+    pub chap: Option<Chap>,
+    /// Data other than immediate data wait for a permission, whatever the initiator prefers.
+    pub initial_r2t: bool,
+    /// Commands of one session in flight, at least 1.
+    pub queue_depth: u32,
+    /// The names in INQUIRY data.
+    pub names: InquiryNames,
+}
+
+impl Default for TargetSettings {
+    fn default() -> Self {
+        Self {
+            name: "iqn.2026-01.local.plimsoll".into(),
+            portals: Vec::new(),
+            chap: None,
+            initial_r2t: false,
+            queue_depth: 128,
+            names: InquiryNames::default(),
+        }
+    }
+}
+
+impl TargetSettings {
+    /// The name of the target of an export.
+    pub fn target_name(&self, export: &str) -> String {
+        if export.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, export.to_ascii_lowercase()) }
+    }
+}
+
+/// The targets of a server: a handle on their common state.
+#[derive(Clone, Debug)]
+pub struct Targets(Rc<RefCell<State>>);
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub settings: TargetSettings,
+    /// By export.
+    units: BTreeMap<u32, Shared>,
+    sessions: BTreeMap<SessionId, SessionState>,
+    next: u64,
+}
+
+/// The state of a logical unit beyond its sessions.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub reservations: Reservations,
+}
+
+/// Identifies a session of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SessionId(pub u64);
+
+/// A session, as other sessions see it.
+#[derive(Debug)]
+pub(super) struct SessionState {
+    export: Export,
+    /// Name of the initiator and its ISID.
+    port: String,
+    attentions: Vec<Sense>,
+    /// Raised by each reset or abort of all its tasks.
+    pub epoch: u64,
+    /// Another login has replaced it.
+    pub ended: bool,
+}
+
+impl Targets {
+    /// Targets without sessions.
+    pub fn new(settings: TargetSettings) -> Self {
+        let (units, sessions) = (BTreeMap::new(), BTreeMap::new());
+        Self(Rc::new(RefCell::new(State { settings, units, sessions, next: 1 })))
+    }
+
+    pub(super) fn state(&self) -> RefMut<'_, State> {
+        self.0.borrow_mut()
+    }
+}
+
+impl State {
+    /// Names of targets, and their exports.
+    pub(super) fn target<'a>(&self, offers: &'a [Offer], name: &str) -> Option<&'a Offer> {
+        offers.iter().find(|offer| self.settings.target_name(&offer.name) == name)
+    }
+
+    /// Begins a session, which ends an earlier one of the same initiator port (RFC 7143, 6.3.5).
+    pub(super) fn begin(&mut self, export: Export, port: &str) -> SessionId {
+        let same = |session: &&mut SessionState| session.export == export && session.port == port;
+        for session in self.sessions.values_mut().filter(same) {
+            session.ended = true;
+        }
+        let id = SessionId(self.next);
+        self.next += 1;
+        let (attentions, port) = (vec![Sense::POWER_ON], port.to_owned());
+        self.sessions.insert(id, SessionState { export, port, attentions, epoch: 0, ended: false });
+        self.units.entry(export.0).or_default();
+        id
+    }
+
+    /// Ends a session. A reservation by RESERVE(6) ends with it.
+    pub(super) fn end(&mut self, id: SessionId) {
+        let Some(session) = self.sessions.remove(&id) else { return };
+        let replaced = self.sessions.values().any(|other| other.export == session.export && other.port == session.port);
+        if let Some(unit) = self.units.get_mut(&session.export.0).filter(|_| !replaced) {
+            unit.reservations.release(Some(&session.port));
+        }
+    }
+
+    /// The handle by which the next session is identified, which is not zero.
+    pub(super) fn next_handle(&self) -> u16 {
+        (self.next as u16).max(1)
+    }
+
+    /// Ends all sessions of an export.
+    pub(super) fn end_all(&mut self, export: Export) {
+        for session in self.sessions.values_mut().filter(|session| session.export == export) {
+            session.ended = true;
+        }
+    }
+
+    pub(super) fn session(&mut self, id: SessionId) -> Option<&mut SessionState> {
+        self.sessions.get_mut(&id)
+    }
+
+    pub(super) fn unit(&mut self, export: Export) -> &mut Shared {
+        self.units.entry(export.0).or_default()
+    }
+
+    /// Raises a unit attention for the sessions of a port.
+    pub(super) fn notify(&mut self, export: Export, port: &str, sense: Sense) {
+        for session in self.sessions.values_mut().filter(|session| session.export == export && session.port == port) {
+            session.attend(sense);
+        }
+    }
+
+    /// Aborts the tasks of other sessions of a unit: of one port, or of all. They get a unit attention.
+    pub(super) fn abort(&mut self, export: Export, by: SessionId, port: Option<&str>, sense: Sense) {
+        let sessions = self.sessions.iter_mut().filter(|(id, session)| {
+            **id != by && session.export == export && port.is_none_or(|port| session.port == port)
+        });
+        for (_, session) in sessions {
+            session.epoch += 1;
+            session.attend(sense);
+        }
+    }
+}
+
+impl SessionState {
+    /// Queues a unit attention once.
+    pub(super) fn attend(&mut self, sense: Sense) {
+        if !self.attentions.contains(&sense) && self.attentions.len() < ATTENTIONS_MAX {
+            self.attentions.push(sense);
+        }
+    }
+
+    /// The next unit attention, which is reported once.
+    pub(super) fn take_attention(&mut self) -> Option<Sense> {
+        (!self.attentions.is_empty()).then(|| self.attentions.remove(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn login_of_the_same_port_replaces_a_session() {
+        let targets = Targets::new(TargetSettings::default());
+        let mut state = targets.state();
+        let [first, other] = ["a", "b"].map(|port| state.begin(Export(0), port));
+        let second = state.begin(Export(0), "a");
+        let ended = [first, other, second].map(|id| state.session(id).unwrap().ended);
+        assert_eq!(ended, [true, false, false]);
+        state.unit(Export(0)).reservations.reserve("a").unwrap();
+        state.end(first);
+        assert!(state.unit(Export(0)).reservations.reserved.is_some(), "the second session holds it");
+        state.end(second);
+        assert!(state.unit(Export(0)).reservations.reserved.is_none());
+    }
+
+    #[test]
+    fn unit_attentions_are_reported_once() {
+        let targets = Targets::new(TargetSettings::default());
+        let mut state = targets.state();
+        let [a, b] = ["a", "b"].map(|port| state.begin(Export(0), port));
+        state.abort(Export(0), a, None, Sense::RESET);
+        state.notify(Export(0), "b", Sense::RESET);
+        let session = state.session(b).unwrap();
+        let taken: Vec<_> = std::iter::from_fn(|| session.take_attention()).collect();
+        assert_eq!((taken, session.epoch), (vec![Sense::POWER_ON, Sense::RESET], 1));
+        assert_eq!(state.session(a).unwrap().epoch, 0);
+    }
+
+    #[test]
+    fn names_of_targets_contain_the_export() {
+        let settings = TargetSettings { name: "iqn.2026-01.local:a".into(), ..TargetSettings::default() };
+        assert_eq!(
+            [settings.target_name(""), settings.target_name("DB")],
+            ["iqn.2026-01.local:a", "iqn.2026-01.local:a:db"]
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! One image or memory, served without a data directory, for as long as this process runs. Independent of the protocol.
+
+mod child;
+mod open;
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+
+use anyhow::Context;
+use plimsoll_device::nbd::Emulation;
+use plimsoll_device::{Claim, Clock};
+use plimsoll_front::notify::News;
+use plimsoll_front::{Files, Handle, Limits, Offer, Server};
+use plimsoll_units::Span;
+use plimsoll_volume::{Access, Export, Fidelity, Flat, Serving, Slow, VolumeId, Volumes};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use self::child::Child;
+use self::open::Image;
+use crate::args::{ImageArgs, TermsArgs};
+use crate::offers::{NamedModel, Offers};
+use crate::output::print;
+use crate::systemd;
+use crate::trouble::Trouble;
+
+/// Requests in flight, which the model sees queueing.
+const REQUESTS: u32 = 4096;
+
+/// A server with one export, which has no listening socket yet.
+pub struct Served {
+    /// The server.
+    pub server: Server<Flat>,
+    claim: Option<Claim>,
+    access: Access,
+    /// The image and its emulation, for people.
+    shown: String,
+    rt: bool,
+}
+
+/// Fails if real-time priority is wanted and not granted. Known before anything is begun, on a thread that ends.
+pub fn check_realtime(args: &ImageArgs) -> Result<(), Trouble> {
+    if args.rt {
+        std::thread::spawn(realtime).join().map_err(|_| anyhow::anyhow!("asking for priority broke off"))??;
+    }
+    Ok(())
+}
+
+fn realtime() -> Result<(), Trouble> {
+    plimsoll_device::realtime().map_err(|error| Trouble::usage(error.to_string()))
+}
+
+impl Served {
+    /// Opens the image, and offers it under a name.
+    pub fn open(args: &ImageArgs, export: &str) -> Result<Self, Trouble> {
+        let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
+        let like = args.like.as_deref().map(|text| NamedModel::read(text, || Offers::new(&terms))).transpose()?;
+        let image = Image::open(args, like.as_ref().and_then(|like| Some(like.offer.as_ref()?.capacity)))?;
+        let volumes = match &like {
+            None => Volumes::plain([image.size], Span::ZERO),
+            Some(like) => emulated(args, like, &image)?,
+        };
+        let files = image.file.map_or_else(Files::memory, |file| Files::given([OwnedFd::from(file)]));
+        let mut server =
+            Server::new(volumes, files, Limits::default(), Clock::start()).context("starting the server")?;
+        if like.is_some() {
+            server.set_floor(crate::serve::floor(args.rt)?);
+        }
+        let offer = Offer { access: image.access, ..Offer::new(Export(0), export, image.size) };
+        let emulation = like.map(|like| Emulation {
+            like: like.offer.is_some().then(|| like.name.clone()),
+            model: like.model.to_string(),
+            slow: args.slow,
+        });
+        let shown = match &emulation {
+            Some(emulation) => format!("{}, {emulation}", image.shown),
+            None => image.shown,
+        };
+        server.offer(match &emulation {
+            Some(emulation) => offer.emulated(emulation),
+            None => Offer { description: shown.clone(), ..offer },
+        });
+        Ok(Self { server, claim: image.claim, access: image.access, shown, rt: args.rt })
+    }
+
+    /// Serves until its clients, a command with variables of its environment, or a signal end it. The greeting lists
+    /// addresses.
+    pub fn run(
+        mut self,
+        command: Option<(&str, Vec<(&'static str, OsString)>)>,
+        addresses: Option<&[impl Display]>,
+    ) -> Result<(), Trouble> {
+        let handle = self.server.handle();
+        stop_at_signals(handle.clone())?;
+        let child = command.map(|(command, variables)| Child::start(command, &variables, handle)).transpose()?;
+        if let Some(addresses) = addresses {
+            print(greeting(&self.shown, self.access, addresses).as_bytes())?;
+        }
+        systemd::tell(News::Ready(&self.shown));
+        // Last: threads and commands that are started before have no part in it.
+        if self.rt {
+            realtime()?;
+        }
+        let outcome = self.server.run();
+        systemd::tell(News::Stopping);
+        let ended = child.map_or(Ok(()), Child::end);
+        drop(self.claim);
+        outcome.context("serving clients")?;
+        ended?;
+        let fidelity = self.server.volumes().0.fidelity(Export(0));
+        if let Some(fidelity) = fidelity.filter(|fidelity| fidelity.lateness().count > 0) {
+            // With standard error gone there is nobody left to tell.
+            let _ = std::io::stderr().write_all(faithfulness(fidelity).as_bytes());
+        }
+        Ok(())
+    }
+}
+
+fn emulated(args: &ImageArgs, like: &NamedModel, image: &Image) -> Result<Volumes<Flat>, Trouble> {
+    let flat = Flat::new([(image.size, image.access)]);
+    let mut volumes = Volumes::new(flat, Slow::by(args.slow));
+    let limits = plimsoll_volume::Limits { requests: REQUESTS, block: 1, ..plimsoll_volume::Limits::default() };
+    let model = like.model.clone();
+    let serving = Serving { volume: VolumeId(0), model, seed: args.seed, limits, group: None };
+    volumes.serve(plimsoll_units::Instant::ZERO, &serving).context("serving the image")?;
+    Ok(volumes)
+}
+
+/// Has the server end in order at the first signal; the second one ends the process.
+fn stop_at_signals(handle: Handle<Flat>) -> Result<(), Trouble> {
+    let (waiting, bell) = std::os::unix::net::UnixStream::pair().context("waiting for signals")?;
+    let signals = [SIGINT, SIGTERM, SIGHUP];
+    crate::signals::watch(&signals).context("waiting for signals")?;
+    for signal in signals {
+        let bell = bell.try_clone().context("waiting for signals")?;
+        signal_hook::low_level::pipe::register(signal, bell).context("waiting for signals")?;
+    }
+    let wait = move || {
+        let mut waiting = waiting;
+        while std::io::Read::read(&mut waiting, &mut [0])
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted)
+        {}
+        // A server that is gone need not be stopped.
+        let _ = handle.send(Server::stop);
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(wait).context("starting a thread")?;
+    Ok(())
+}
+
+/// How far the answers kept to the model.
+fn faithfulness(fidelity: &Fidelity) -> String {
+    let (faithful, not) = fidelity.counted();
+    let late = |share| fidelity.lateness().quantile(share).unwrap_or(Span::ZERO);
+    let (p50, p99) = (late(0.5), late(0.99));
+    format!("plimsoll: {faithful} s faithful to the model, {not} s not; lateness p50 {p50}, p99 {p99}\n")
+}
+
+fn greeting(what: &str, access: Access, addresses: &[impl Display]) -> String {
+    let access = if access == Access::ReadOnly { ", read-only" } else { "" };
+    let mut text = format!("Serving {what}{access}\n");
+    for address in addresses {
+        text += &format!("  {address}\n");
+    }
+    text
+}

@@ -1,0 +1,165 @@
+//! `plimsoll iscsi` with the initiators of other projects: libiscsi's tools and its conformance suite, and QEMU.
+
+#![allow(clippy::print_stderr, clippy::unwrap_used)] // it says when it is skipped
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
+
+/// The tests of `iscsi-test-cu` 1.19 that fail. This one reads the status of block `i + 1` and expects the answer for
+/// `i + 8` where a physical block has 8 logical ones.
+const FAILING: [&str; 1] = ["GetLBAStatus, Test UnmapSingle"];
+
+/// Minimum number of its tests.
+const CONFORMANCE_TESTS: usize = 230;
+
+/// A server that ends when this is dropped.
+struct Server(Child);
+
+impl Server {
+    /// Starts a server on free ports, and returns the addresses of its unit.
+    fn start(arguments: &[&str]) -> (Self, Vec<String>) {
+        let mut command = Command::new(PROGRAM);
+        command.arg("iscsi").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut server = Self(command.spawn().expect("the command starts"));
+        let mut lines = BufReader::new(server.0.stdout.take().expect("it is a pipe")).lines();
+        let portals = arguments.iter().filter(|argument| **argument == "--portal").count();
+        lines.next().expect("a greeting comes").expect("it is a text");
+        let address = |_| lines.next().expect("an address comes").expect("it is a text").trim().to_owned();
+        let addresses = (0..portals).map(address).collect();
+        (server, addresses)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A file of this test, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, content: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("plimsoll-iscsi-{name}-{}", std::process::id()));
+        fs::write(&path, content).expect("it can be written");
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("it is a text")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_file(&self.0).expect("it is there");
+    }
+}
+
+fn run(program: &str, arguments: &[&str]) -> Option<Output> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    if output.is_err() {
+        eprintln!("skipped: {program} is not installed (Debian: apt-get install libiscsi-bin qemu-block-extra)");
+    }
+    output.ok()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+const PORTAL: [&str; 2] = ["--portal", "127.0.0.1:0"];
+
+#[test]
+fn discovery_lists_target_and_unit() {
+    let (_server, addresses) = Server::start(&[&["--size", "1GiB"], &PORTAL[..], &PORTAL].concat());
+    assert_eq!(addresses.len(), 2);
+    let portal = addresses[0].split('/').nth(2).expect("host and port");
+    let Some(listed) = run("iscsi-ls", &["-s", &format!("iscsi://{portal}")]) else { return };
+    let listed = text(&listed);
+    for address in &addresses {
+        let portal = address.split('/').nth(2).expect("host and port");
+        let target = format!("Target:iqn.2026-01.local.plimsoll:volume Portal:{portal},1");
+        assert!(listed.contains(&target), "{target}: {listed}");
+    }
+    // The tool computes the size from the last block instead of the number of blocks.
+    assert!(listed.contains("Lun:0    Type:DIRECT_ACCESS (Size:1023M)"), "{listed}");
+}
+
+#[test]
+fn chap_of_libiscsi_is_accepted() {
+    let [secret, other] = ["first secret\n", "second secret\n"].map(|text| Scratch::new(&text[..5], text.as_bytes()));
+    let (_server, addresses) = Server::start(
+        &[
+            &["--size", "64MiB", "--chap-user", "db1", "--chap-secret-file", secret.path()][..],
+            &["--mutual-chap-user", "plimsoll", "--mutual-chap-secret-file", other.path()],
+            &PORTAL,
+        ]
+        .concat(),
+    );
+    let inquire =
+        |password: &str| run("iscsi-inq", &[&addresses[0].replace("iscsi://", &format!("iscsi://db1%{password}@"))]);
+    let Some(admitted) = inquire("first secret") else { return };
+    assert!(text(&admitted).contains("PLIMSOLL"), "{}", text(&admitted));
+    let refused = inquire("wrong secret").expect("it ran before");
+    assert!(!refused.status.success() && !text(&refused).contains("PLIMSOLL"), "{}", text(&refused));
+}
+
+#[test]
+fn qemu_copies_an_image_to_the_unit_and_back() {
+    let data: Vec<u8> = (0..32_u32 << 20).map(|byte| (byte / 777 + byte) as u8).collect();
+    let (source, back) = (Scratch::new("source", &data), Scratch::new("back", &[]));
+    let (_server, addresses) = Server::start(&[&["--size", "32MiB", "--like", "link(100us)"], &PORTAL[..]].concat());
+    let convert = |from: &str, to: &str| run("qemu-img", &["convert", "-n", "-f", "raw", "-O", "raw", from, to]);
+    let Some(written) = convert(source.path(), &addresses[0]) else { return };
+    let missing = ["Unknown protocol", "Unknown driver", "Unable to load module"];
+    if missing.iter().any(|missing| text(&written).contains(missing)) {
+        eprintln!("skipped: QEMU has no iSCSI (Debian: apt-get install qemu-block-extra)");
+        return;
+    }
+    assert!(written.status.success(), "{}", text(&written));
+    fs::write(back.path(), vec![0; data.len()]).unwrap();
+    let read = convert(&addresses[0], back.path()).expect("it ran before");
+    assert!(read.status.success(), "{}", text(&read));
+    assert!(fs::read(back.path()).unwrap() == data, "the copy differs");
+}
+
+#[test]
+fn conformance_suite_passes() {
+    let (_server, addresses) = Server::start(&[&["--size", "1GiB"], &PORTAL[..], &PORTAL].concat());
+    let arguments = ["--dataloss", "--ignore", "--normal", "--test=ALL", &addresses[0], &addresses[1]];
+    let Some(output) = run("iscsi-test-cu", &arguments) else { return };
+    let output = text(&output);
+    let failed = output.lines().filter_map(|line| line.strip_prefix("Suite ")?.strip_suffix(" had failures:"));
+    let failed: Vec<&str> = failed.filter(|test| !FAILING.contains(test)).collect();
+    assert_eq!(failed, [""; 0], "{output}");
+    // The line of the summary: tests, total, run, passed, failed, inactive.
+    let summary = output.lines().find(|line| line.trim_start().starts_with("tests"));
+    let counts: Vec<usize> =
+        summary.expect("a summary").split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(counts[1] >= CONFORMANCE_TESTS, "{output}");
+}
+
+#[test]
+fn contradictory_arguments_are_refused() {
+    let short = Scratch::new("short", b"short\n");
+    let secret = Scratch::new("equal", b"the same secret");
+    let check = |arguments: &[&str], expected: &str| {
+        let output = run(PROGRAM, &[&["iscsi", "--size", "1MiB"], arguments].concat()).expect("it is built");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output).contains(expected), "{arguments:?}: {}", text(&output));
+    };
+    check(&["--target", "Disk"], "iqn.2026-01.com.example:disk");
+    check(&["--portal", "10"], "HOST:PORT");
+    check(&["--chap-user", "a"], "--chap-secret-file");
+    check(&["--chap-user", "a", "--chap-secret-file", short.path()], "at least 12 bytes");
+    let equal = ["--chap-user", "a", "--chap-secret-file", secret.path(), "--mutual-chap-user", "b"];
+    check(&[&equal[..], &["--mutual-chap-secret-file", secret.path()]].concat(), "the same secret");
+}
