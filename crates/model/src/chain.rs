@@ -215,27 +215,24 @@ impl Chain {
                     Some(whole) => number = whole,
                     None => return,
                 },
-                Step::Accept { memory, after } => {
-                    if !self.accept(now, number, usize::from(base + memory), after) {
-                        return;
-                    }
-                }
-                Step::Through { memory, body } => {
-                    if !self.through(now, number, usize::from(base + memory), body) {
-                        return;
-                    }
-                }
-                Step::Follow { prefetch, after } => {
-                    if !self.follow(now, number, usize::from(base + prefetch), after) {
-                        return;
-                    }
-                }
-                Step::Fetched(prefetch) => {
-                    if !self.fetched(now, number, usize::from(base + prefetch)) {
+                Step::Accept { .. } | Step::Through { .. } | Step::Follow { .. } | Step::Fetched(_) => {
+                    if !self.at_memory(now, number, step, base) {
                         return;
                     }
                 }
             }
+        }
+    }
+
+    /// At the beginning or the end of a write-back memory or of read-ahead; false when the passage waits or ends there.
+    fn at_memory(&mut self, now: Instant, number: u32, step: Step, base: u16) -> bool {
+        let resource = |number: u16| usize::from(base + number);
+        match step {
+            Step::Accept { memory, after } => self.accept(now, number, resource(memory), after),
+            Step::Through { memory, body } => self.through(now, number, resource(memory), body),
+            Step::Follow { prefetch, after } => self.follow(now, number, resource(prefetch), after),
+            Step::Fetched(prefetch) => self.fetched(now, number, resource(prefetch)),
+            _ => unreachable!("the others are no memory"),
         }
     }
 
