@@ -67,7 +67,7 @@ struct Device {
     pipe_ns: f64,
 }
 
-/// Of the response of a read alone, what one die takes: known from an earlier fit of all points of the NVMe curve, and taken
+/// Of the response of a read alone, what one die takes: known from an earlier fit of all points of the first curve, and taken
 /// over for the other drives.
 const DIE_SHARE: f64 = 2.0 / 3.0;
 

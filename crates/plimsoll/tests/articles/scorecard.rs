@@ -144,7 +144,9 @@ fn page(cards: &[Card]) -> String {
             card.met().map_or("", |met| if met { "met" } else { "missed" }),
         );
     }
-    cards.iter().for_each(|card| section(&mut page, card));
+    for card in cards {
+        section(&mut page, card);
+    }
     page
 }
 
