@@ -9,7 +9,7 @@ mod simulated;
 
 pub use emulated::Emulated;
 pub use offer::{Observe, Onward, Rules, Seen, drive};
-pub use page_cache::{CacheSeen, Cached, PageCache, Streams};
+pub use page_cache::{CacheSeen, Cached, Elevator, PageCache, Streams};
 pub use simulated::Simulated;
 
 use plimsoll_load::Outcome;

@@ -10,6 +10,7 @@
 
 mod ahead;
 mod direct;
+mod elevator;
 mod files;
 mod pages;
 mod reads;
@@ -25,6 +26,8 @@ use plimsoll_model::{Answer, Change, Model, Refused, Stage};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
 use ahead::Window;
+pub use elevator::Elevator;
+use elevator::{Next, Turns};
 use files::Files;
 use pages::Pages;
 pub use settings::{CacheSeen, PageCache, Streams};
@@ -50,9 +53,13 @@ pub struct Cached<M> {
     free: Vec<u32>,
     /// What the model was asked and has not answered.
     below: Vec<Below>,
+    /// The streams of those among it that took their turn.
+    streams: Vec<Option<u8>>,
     free_below: Vec<u32>,
     /// Reads of the model by their first page.
     reads: BTreeMap<u64, u32>,
+    /// Reads that wait for their turn before the model.
+    turns: Turns,
     /// Flushes and whatever else waits until pages are written back.
     syncs: Vec<PageWait>,
     /// Which of them writes next.
@@ -103,6 +110,8 @@ enum Event {
     Copied(u32),
     /// Old pages are looked for.
     Look,
+    /// A stream may have let its turn pass.
+    Turn,
 }
 
 impl<M: Model> Cached<M> {
@@ -120,8 +129,10 @@ impl<M: Model> Cached<M> {
             asked: Vec::new(),
             free: Vec::new(),
             below: Vec::new(),
+            streams: Vec::new(),
             free_below: Vec::new(),
             reads: BTreeMap::new(),
+            turns: Turns::default(),
             syncs: Vec::new(),
             turn: 0,
             backs: BTreeMap::new(),
@@ -193,9 +204,11 @@ impl<M: Model> Cached<M> {
                 match event {
                     Event::Copied(number) => self.copied(at, number),
                     Event::Look => self.look(at),
+                    Event::Turn => {}
                 }
             }
             self.write_back(at);
+            self.take_turns(at);
         }
     }
 
@@ -212,6 +225,9 @@ impl<M: Model> Cached<M> {
         let number = answer.slot.index();
         let below = std::mem::replace(&mut self.below[number], Below::Free);
         self.free_below.push(answer.slot.0);
+        if let Some(stream) = self.streams[number].take() {
+            self.turns.came_back(stream);
+        }
         match below {
             Below::Read { pages, waiting } => self.read_came(now, &pages, &waiting, answer.bound_by),
             Below::Back(back) => self.back_came(now, back, answer.bound_by),
@@ -220,16 +236,35 @@ impl<M: Model> Cached<M> {
         }
     }
 
-    /// Asks the model, and returns the number that its answer will have.
+    /// Asks the model, at once or when it is the stream's turn, and returns the number that its answer will have.
     fn ask(&mut self, now: Instant, op: &Op, below: Below) -> u32 {
         let number = self.free_below.pop().unwrap_or(self.below.len() as u32);
         if number as usize == self.below.len() {
             self.below.push(below);
+            self.streams.push(None);
         } else {
             self.below[number as usize] = below;
         }
-        self.model.submit(now, Slot(number), op);
+        if self.settings.elevator == Elevator::Cfq && op.kind == Kind::Read {
+            self.turns.enter(number, *op);
+        } else {
+            self.model.submit(now, Slot(number), op);
+        }
         number
+    }
+
+    /// Gives the model the reads whose turn it is.
+    fn take_turns(&mut self, now: Instant) {
+        loop {
+            match self.turns.next(now) {
+                Next::Send(number, op) => {
+                    self.streams[number as usize] = Some(op.stream);
+                    self.model.submit(now, Slot(number), &op);
+                }
+                Next::Look(at) => return self.enter(at, Event::Turn),
+                Next::Nothing => return,
+            }
+        }
     }
 
     fn enter(&mut self, at: Instant, event: Event) {
@@ -281,6 +316,7 @@ impl<M: Model> Model for Cached<M> {
             Kind::Write | Kind::DurableWrite | Kind::Trim => self.write(now, number),
         }
         self.write_back(now);
+        self.take_turns(now);
     }
 
     fn wake_at(&self) -> Option<Instant> {

@@ -21,6 +21,7 @@
 //! * Sequential operations beside each other in an array or a bank: closed loads within some 20 %, no claim for open ones.
 //! * A flush that comes right behind a burst of writes into a memory, with 1 or 2 operations in flight: up to 25 % of IOPS;
 //!   and reads between bursts of mostly writes there, up to 15 %.
+//! * Read-ahead that is late: what is read in order costs the stages inside `prefetch` their work, and no operation time.
 //! * Tails: means only.
 
 mod closed;

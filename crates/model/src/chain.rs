@@ -7,6 +7,7 @@ use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use crate::agenda::Agenda;
 use crate::array::Part;
+use crate::curve::Served;
 use crate::program::{Program, Resource, Rest, Step};
 use crate::spec::ChainSpec;
 use crate::write_back::{Arrival, Piece};
@@ -31,6 +32,8 @@ pub struct Chain {
     woken: VecDeque<u32>,
     ready: Vec<Answer>,
     parts: Vec<Part>,
+    /// Reads ahead of a stream that begin at this moment.
+    reads: Vec<Op>,
 }
 
 /// An operation, a part of one, or what goes on behind its answer: where it is, and what held it longest.
@@ -62,6 +65,10 @@ enum Role {
     Part(u32),
     /// A piece of a write that was answered; the number of flushes before it.
     Behind(u32),
+    /// What a write reads before it is accepted.
+    Before(u32),
+    /// A read ahead of a stream; the step at which it ends.
+    Ahead(u16),
 }
 
 impl Chain {
@@ -77,6 +84,7 @@ impl Chain {
             woken: VecDeque::new(),
             ready: Vec::new(),
             parts: Vec::new(),
+            reads: Vec::new(),
         }
     }
 
@@ -134,8 +142,10 @@ impl Chain {
             }
             let Some((at, number)) = self.departures.take(now) else { return };
             let passage = &self.passages[number as usize];
-            if let Step::Seek(disk) = self.program.steps[usize::from(passage.step)] {
-                self.leave_disk(at, number, usize::from(passage.base + disk));
+            if let Step::Served(resource) = self.program.steps[usize::from(passage.step)]
+                && !self.leave(at, number, usize::from(passage.base + resource))
+            {
+                continue;
             }
             self.run(at, number);
         }
@@ -184,6 +194,12 @@ impl Chain {
                 }
                 Step::Jump(to) => passage.step = to,
                 Step::Seek(disk) => return self.enter_disk(now, number, usize::from(base + disk)),
+                Step::Served(_) => unreachable!("a disk or a curve lets it go on"),
+                Step::Serve(curve) => {
+                    if !self.enter_curve(now, number, usize::from(base + curve)) {
+                        return;
+                    }
+                }
                 Step::Enter(window) => {
                     if !self.enter_window(now, number, usize::from(base + window)) {
                         return;
@@ -199,17 +215,24 @@ impl Chain {
                     Some(whole) => number = whole,
                     None => return,
                 },
-                Step::Accept { memory, after } => {
-                    if !self.accept(now, number, usize::from(base + memory), after) {
-                        return;
-                    }
-                }
-                Step::Through { memory, body } => {
-                    if !self.through(now, number, usize::from(base + memory), body) {
+                Step::Accept { .. } | Step::Through { .. } | Step::Follow { .. } | Step::Fetched(_) => {
+                    if !self.at_memory(now, number, step, base) {
                         return;
                     }
                 }
             }
+        }
+    }
+
+    /// At the beginning or the end of a write-back memory or of read-ahead; false when the passage waits or ends there.
+    fn at_memory(&mut self, now: Instant, number: u32, step: Step, base: u16) -> bool {
+        let resource = |number: u16| usize::from(base + number);
+        match step {
+            Step::Accept { memory, after } => self.accept(now, number, resource(memory), after),
+            Step::Through { memory, body } => self.through(now, number, resource(memory), body),
+            Step::Follow { prefetch, after } => self.follow(now, number, resource(prefetch), after),
+            Step::Fetched(prefetch) => self.fetched(now, number, resource(prefetch)),
+            _ => unreachable!("the others are no memory"),
         }
     }
 
@@ -261,27 +284,68 @@ impl Chain {
 
     /// Ends the wait of a passage: what it waited for held it so long.
     fn waited(&mut self, now: Instant, number: u32) -> &mut Passage {
+        let step = self.passages[number as usize].step;
+        self.waited_at(now, number, step)
+    }
+
+    /// The same for a wait at an earlier step.
+    fn waited_at(&mut self, now: Instant, number: u32, step: u16) -> &mut Passage {
         let passage = &mut self.passages[number as usize];
-        let stage = self.program.stages[usize::from(passage.step)];
-        held(passage, now.since(passage.since), stage);
+        held(passage, now.since(passage.since), self.program.stages[usize::from(step)]);
         passage
     }
 
     fn enter_disk(&mut self, now: Instant, number: u32, disk: usize) {
         let passage = &mut self.passages[number as usize];
         passage.since = now;
+        passage.step += 1;
         let Resource::Disk(disk) = &mut self.program.resources[disk] else { unreachable!("a seek is on a disk") };
         if let Some(at) = disk.enter(now, number, &passage.op) {
             self.depart_disk(at, number);
         }
     }
 
-    fn leave_disk(&mut self, now: Instant, number: u32, disk: usize) {
-        let Resource::Disk(disk) = &mut self.program.resources[disk] else { unreachable!("a seek is on a disk") };
-        if let Some((next, at)) = disk.leave(now) {
-            self.depart_disk(at, next);
+    /// A moment of a disk or a curve has come; false when the passage was not served yet.
+    fn leave(&mut self, now: Instant, number: u32, resource: usize) -> bool {
+        match &mut self.program.resources[resource] {
+            Resource::Disk(disk) => {
+                if let Some((next, at)) = disk.leave(now) {
+                    self.depart_disk(at, next);
+                }
+            }
+            Resource::Curve(curve) => match curve.serve(now) {
+                Served::Again(at) => {
+                    self.depart_later(at, number);
+                    return false;
+                }
+                Served::Through(Some((next, at))) => self.depart_later(at, next),
+                Served::Through(None) => {}
+            },
+            _ => unreachable!("only disks and curves serve"),
         }
         self.waited(now, number).step += 1;
+        true
+    }
+
+    /// True when the passage goes on: a flush, which no curve counts.
+    fn enter_curve(&mut self, now: Instant, number: u32, curve: usize) -> bool {
+        let passage = &mut self.passages[number as usize];
+        if passage.op.kind == Kind::Flush {
+            passage.step += 2;
+            return true;
+        }
+        passage.since = now;
+        passage.step += 1;
+        let Resource::Curve(curve) = &mut self.program.resources[curve] else { unreachable!("a curve serves") };
+        if let Some(at) = curve.enter(now, number) {
+            self.depart_later(at, number);
+        }
+        false
+    }
+
+    fn depart_later(&mut self, at: Instant, number: u32) {
+        self.sequence += 1;
+        self.departures.enter(at, self.sequence, number);
     }
 
     fn window(&mut self, window: usize) -> &mut crate::window::Window {
@@ -348,12 +412,24 @@ impl Chain {
 
     /// False when the passage has to wait.
     fn accept(&mut self, now: Instant, number: u32, memory: usize, after: u16) -> bool {
+        let passage = &mut self.passages[number as usize];
+        passage.since = now;
+        let (op, step, base) = (passage.op, passage.step, passage.base);
+        if self.memory(memory).reads_first(&op) {
+            let read = self.begin(Op { kind: Kind::Read, ..op }, Role::Before(number), step + 1, base);
+            self.woken.push_back(read);
+            return false;
+        }
+        self.take_in(number, memory, after)
+    }
+
+    /// False when the passage has to wait.
+    fn take_in(&mut self, number: u32, memory: usize, after: u16) -> bool {
         let passage = self.passages[number as usize];
         let mut progress = passage.progress;
         let arrival = self.memory(memory).enter(number, &passage.op, &mut progress);
         let accepted = &mut self.passages[number as usize];
         accepted.progress = progress;
-        accepted.since = now;
         let goes_on = match arrival {
             Arrival::Through => {
                 accepted.step += 1;
@@ -381,9 +457,20 @@ impl Chain {
     fn through(&mut self, now: Instant, number: u32, memory: usize, body: u16) -> bool {
         let passage = self.passages[number as usize];
         let after = passage.step + 1;
-        let Role::Behind(epoch) = passage.role else {
-            self.passages[number as usize].step = after;
-            return true;
+        let epoch = match passage.role {
+            Role::Behind(epoch) => epoch,
+            Role::Before(write) if self.passages[write as usize].step + 1 == body => {
+                self.free.push(number);
+                if self.take_in(write, memory, after) {
+                    self.waited_at(now, write, body - 1);
+                    self.woken.push_back(write);
+                }
+                return false;
+            }
+            _ => {
+                self.passages[number as usize].step = after;
+                return true;
+            }
         };
         self.free.push(number);
         let mut flush = self.memory(memory).through(&Piece { op: passage.op, epoch });
@@ -405,6 +492,51 @@ impl Chain {
             self.woken.push_back(first);
         }
         self.start_pieces(memory, body, passage.base);
+        false
+    }
+
+    fn prefetch(&mut self, prefetch: usize) -> &mut crate::prefetch::Prefetch {
+        match &mut self.program.resources[prefetch] {
+            Resource::Prefetch(prefetch) => prefetch,
+            _ => unreachable!("only read-ahead follows streams"),
+        }
+    }
+
+    /// False when the passage has to wait for what is read ahead.
+    fn follow(&mut self, now: Instant, number: u32, prefetch: usize, after: u16) -> bool {
+        let mut reads = core::mem::take(&mut self.reads);
+        let passage = &mut self.passages[number as usize];
+        passage.since = now;
+        let (op, body, base) = (passage.op, passage.step + 1, passage.base);
+        let arrival = self.prefetch(prefetch).enter(number, &op, &mut reads);
+        for read in reads.drain(..) {
+            let read = self.begin(read, Role::Ahead(after - 1), body, base);
+            self.woken.push_back(read);
+        }
+        self.reads = reads;
+        match arrival {
+            Arrival::Through => self.passages[number as usize].step = body,
+            Arrival::Answered => self.passages[number as usize].step = after,
+            Arrival::Waits => {}
+        }
+        !matches!(arrival, Arrival::Waits)
+    }
+
+    /// False when the passage was a read ahead: it ends here.
+    fn fetched(&mut self, now: Instant, number: u32, prefetch: usize) -> bool {
+        let Passage { op, role, step, .. } = self.passages[number as usize];
+        if !matches!(role, Role::Ahead(end) if end == step) {
+            self.passages[number as usize].step = step + 1;
+            return true;
+        }
+        self.free.push(number);
+        let mut woken = core::mem::take(&mut self.woken);
+        let before = woken.len();
+        self.prefetch(prefetch).fetched(&op, &mut woken);
+        for read in woken.range(before..) {
+            self.waited(now, *read).step = step + 1;
+        }
+        self.woken = woken;
         false
     }
 }

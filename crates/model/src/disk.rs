@@ -21,31 +21,34 @@ pub(crate) struct Disk {
     queue: VecDeque<(u32, Op)>,
     /// Where the head stands: the byte after the last operation.
     head: u64,
+    /// When the last operation was through.
+    left: Instant,
     rng: Rng,
 }
 
 impl Disk {
     pub(crate) fn new(spec: DiskSpec, seed: u64) -> Self {
-        Self { spec, queue: VecDeque::new(), head: 0, rng: Rng::with_seed(seed) }
+        Self { spec, queue: VecDeque::new(), head: 0, left: Instant::ZERO, rng: Rng::with_seed(seed) }
     }
 
     /// When `passage` is through, if it is served at once.
     pub(crate) fn enter(&mut self, now: Instant, passage: u32, op: &Op) -> Option<Instant> {
         self.queue.push_back((passage, *op));
-        (self.queue.len() == 1).then(|| now + self.serve(1))
+        (self.queue.len() == 1).then(|| now + self.serve(now, 1))
     }
 
     /// The first is through: who is next, and when that one will be.
     pub(crate) fn leave(&mut self, now: Instant) -> Option<(u32, Instant)> {
         self.queue.pop_front();
+        self.left = now;
         let (passage, _) = *self.queue.front()?;
         // Whoever is answered asks again at once in a closed load, and the drive seeks when it has heard that.
         let choice = self.queue.len() as u32 + 1;
-        Some((passage, now + self.serve(choice)))
+        Some((passage, now + self.serve(now, choice)))
     }
 
-    /// The time of the first in the queue, when it was chosen from so many.
-    fn serve(&mut self, choice: u32) -> Span {
+    /// The time of the first in the queue from `now` on, when it was chosen from so many.
+    fn serve(&mut self, now: Instant, choice: u32) -> Span {
         let (_, op) = self.queue[0];
         if op.kind == Kind::Flush {
             return Span::ZERO;
@@ -53,7 +56,9 @@ impl Disk {
         let place = op.offset.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
         let (outer, inner) = (self.spec.outer.get() as f64, self.spec.inner.get() as f64);
         let transfer = f64::from(op.length) / (outer + (inner - outer) * place) * 1e9;
-        let positioning = if op.offset == self.head { 0.0 } else { self.positioning(place, choice) };
+        let is_moved = self.spec.idle.is_some_and(|idle| now.since(self.left) > idle);
+        let follows = op.offset == self.head && !is_moved;
+        let positioning = if follows { 0.0 } else { self.positioning(place, choice) };
         self.head = op.offset + u64::from(op.length);
         Span::from_nanos((positioning + transfer + 0.5) as u64)
     }

@@ -15,11 +15,13 @@ mod buffer;
 mod cache;
 mod chain;
 mod cold;
+mod curve;
 mod difference;
 mod disk;
 mod limit;
 mod link;
 mod notation;
+mod prefetch;
 mod pressure;
 mod program;
 mod show;
@@ -33,7 +35,7 @@ mod write_back;
 
 pub use chain::Chain;
 pub use notation::{NotationError, parse};
-pub use spec::{ChainSpec, Demand, DiskSpec, Flushing, Invalid, Layout, Named, Rate, Service, StageSpec};
+pub use spec::{ChainSpec, Demand, DiskSpec, Duplex, Flushing, Invalid, Layout, Named, Rate, Service, StageSpec};
 
 use alloc::vec::Vec;
 

@@ -1,24 +1,30 @@
 //! A link: bytes pass one after the other, then a latency that overlaps between operations.
 
-use plimsoll_units::{Instant, Op, Span, Throughput};
+use plimsoll_units::{Instant, Kind, Op, Span, Throughput};
+
+use crate::spec::Duplex;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     latency: Span,
     bandwidth: Option<Throughput>,
-    free: Instant,
+    duplex: Duplex,
+    /// When each direction is free; the first is that of reads, and of everything without a second one.
+    free: [Instant; 2],
 }
 
 impl Link {
-    pub(crate) fn new(latency: Span, bandwidth: Option<Throughput>) -> Self {
-        Self { latency, bandwidth, free: Instant::ZERO }
+    pub(crate) fn new(latency: Span, bandwidth: Option<Throughput>, duplex: Duplex) -> Self {
+        Self { latency, bandwidth, duplex, free: [Instant::ZERO; 2] }
     }
 
     #[inline]
     pub(crate) fn enter(&mut self, now: Instant, op: &Op) -> Instant {
         let Some(bandwidth) = self.bandwidth else { return now + self.latency };
         let transfer = u128::from(op.length) * 1_000_000_000 / u128::from(bandwidth.get());
-        self.free = now.max(self.free) + Span::from_nanos(transfer as u64);
-        self.free + self.latency
+        let outward = self.duplex == Duplex::Full && op.kind != Kind::Read;
+        let free = &mut self.free[usize::from(outward)];
+        *free = now.max(*free) + Span::from_nanos(transfer as u64);
+        *free + self.latency
     }
 }

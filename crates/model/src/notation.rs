@@ -126,6 +126,8 @@ fn stage(part: &str) -> Result<Named, NotationError> {
 
 /// What stands between the parentheses: values separated by commas, and chains behind a colon.
 struct Arguments<'a> {
+    /// All of it.
+    text: &'a str,
     values: Vec<&'a str>,
     /// Chains with their labels; an empty label when there is none.
     chains: Vec<(&'a str, &'a str)>,
@@ -153,7 +155,7 @@ impl<'a> Arguments<'a> {
                 values.push("");
             }
         }
-        Self { values, chains }
+        Self { text, values, chains }
     }
 
     /// The chain with this label; nothing when it was left out.

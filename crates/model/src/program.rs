@@ -13,9 +13,11 @@ use crate::bank::Bank;
 use crate::buffer::Buffer;
 use crate::cache::{Clock, Shares};
 use crate::cold::Cold;
+use crate::curve::{Curve, DRAWN};
 use crate::disk::Disk;
 use crate::limit::Limit;
 use crate::link::Link;
+use crate::prefetch::Prefetch;
 use crate::pressure::Pressure;
 use crate::spec::{ChainSpec, Demand, StageSpec};
 use crate::stall::Stall;
@@ -31,6 +33,10 @@ pub(crate) enum Step {
     Pass(u16),
     /// A disk: knows it only when the operations before have left.
     Seek(u16),
+    /// A measured curve: the same, and each arrival may change it.
+    Serve(u16),
+    /// The end of either: whoever is here waits for it, or leaves it.
+    Served(u16),
     /// Into a window, and out of it.
     Enter(u16),
     Leave(u16),
@@ -64,6 +70,13 @@ pub(crate) enum Step {
         memory: u16,
         body: u16,
     },
+    /// What is not read ahead goes on, the rest jumps when it is there.
+    Follow {
+        prefetch: u16,
+        after: u16,
+    },
+    /// The end of what goes on, and of the reads ahead of it.
+    Fetched(u16),
     /// The answer.
     End,
 }
@@ -80,6 +93,8 @@ pub(crate) enum Resource {
     Cold(Cold),
     Buffer(Buffer),
     Disk(Disk),
+    Curve(Curve),
+    Prefetch(Prefetch),
     Window(Window),
     Shares(Shares),
     Clock(Clock),
@@ -143,8 +158,8 @@ fn rest(steps: &[Step], mut step: usize) -> Rest {
         match steps[step] {
             Step::End => return rest,
             Step::Jump(to) => step = usize::from(to),
-            // What passes through a write-back memory only goes on.
-            Step::Through { .. } => step += 1,
+            // What passes through a write-back memory or read-ahead only goes on.
+            Step::Through { .. } | Step::Fetched(_) => step += 1,
             Step::Leave(_) => {
                 rest = Rest::Effects;
                 step += 1;
@@ -192,6 +207,17 @@ impl Writer {
         match spec {
             StageSpec::Disk(_) => {
                 self.step(Step::Seek(number), stage);
+                self.step(Step::Served(number), stage);
+            }
+            StageSpec::Curve { .. } => {
+                self.step(Step::Serve(number), stage);
+                self.step(Step::Served(number), stage);
+            }
+            StageSpec::Prefetch { inside, .. } => {
+                let follow = self.step(Step::Follow { prefetch: number, after: 0 }, stage);
+                self.chain(inside, frame);
+                self.step(Step::Fetched(number), stage);
+                self.steps[follow] = Step::Follow { prefetch: number, after: self.here() };
             }
             StageSpec::Window { inside, .. } => {
                 self.step(Step::Enter(number), stage);
@@ -268,7 +294,11 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Station { servers, demand } => Resource::Station(Station::new(*servers, service(demand))),
         StageSpec::Bank { queues, grain, demand } => Resource::Bank(Bank::new(*queues, *grain, service(demand))),
         StageSpec::Disk(disk) => Resource::Disk(Disk::new(*disk, seed)),
-        StageSpec::Link { latency, bandwidth } => Resource::Link(Link::new(*latency, *bandwidth)),
+        StageSpec::Link { latency, bandwidth, duplex } => Resource::Link(Link::new(*latency, *bandwidth, *duplex)),
+        StageSpec::Curve { points } => Resource::Curve(Curve::new(points, service(&DRAWN), seed)),
+        StageSpec::Prefetch { window, unit, streams, .. } => {
+            Resource::Prefetch(Prefetch::new(*window, *unit, *streams))
+        }
         StageSpec::Stall { every, length } => Resource::Stall(Stall::new(*every, *length)),
         StageSpec::Pressure { rate, burst, delay } => Resource::Pressure(Pressure::new(*rate, *burst, *delay)),
         StageSpec::Cold { rest, extra, grain, share } => Resource::Cold(Cold::new(*rest, *extra, *grain, *share)),
@@ -280,8 +310,8 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Array { layout, members, interleave, .. } => {
             Resource::Array(Array::new(*layout, *members, *interleave))
         }
-        StageSpec::WriteBack { capacity, depth, flushing, .. } => {
-            Resource::WriteBack(WriteBack::new(*capacity, *depth, *flushing))
+        StageSpec::WriteBack { capacity, depth, flushing, reads, .. } => {
+            Resource::WriteBack(WriteBack::new(*capacity, *depth, *flushing, (*reads, seed)))
         }
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 
 use plimsoll_units::{Bytes, Span, Throughput};
 
-use crate::spec::{ChainSpec, Demand, DiskSpec, Flushing, Layout, Named, Rate, Service, StageSpec};
+use crate::spec::{ChainSpec, Demand, DiskSpec, Duplex, Flushing, Layout, Named, Rate, Service, StageSpec};
 
 impl fmt::Display for ChainSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,6 +36,8 @@ impl StageSpec {
             Self::Clock { capacity, .. } => alloc::format!("clock({})", Compact(*capacity)),
             Self::Array { layout, members, .. } => alloc::format!("{}({members})", layout.word()),
             Self::WriteBack { capacity, .. } => alloc::format!("writeback({})", Compact(*capacity)),
+            Self::Prefetch { window, .. } => alloc::format!("prefetch({})", Compact(*window)),
+            Self::Curve { points } => alloc::format!("curve({} points)", points.len()),
             _ => self.to_string(),
         }
     }
@@ -56,9 +58,20 @@ impl fmt::Display for StageSpec {
             Self::Station { servers, demand } => write!(f, "station({servers}, {demand})"),
             Self::Bank { queues, grain, demand } => write!(f, "bank({queues} of {}, {demand})", Compact(*grain)),
             Self::Disk(disk) => write!(f, "{disk}"),
-            Self::Link { latency, bandwidth: None } => write!(f, "link({})", CompactSpan(*latency)),
-            Self::Link { latency, bandwidth: Some(rate) } => {
-                write!(f, "link({}, {})", CompactSpan(*latency), Shown(Rate::Bytes(*rate)))
+            Self::Link { latency, bandwidth, duplex } => {
+                write!(f, "link({}", CompactSpan(*latency))?;
+                bandwidth.map_or(Ok(()), |rate| write!(f, ", {}", Shown(Rate::Bytes(rate))))?;
+                f.write_str(if *duplex == Duplex::Full { ", full duplex)" } else { ")" })
+            }
+            Self::Curve { points } => {
+                f.write_str("curve(")?;
+                for (index, (number, iops)) in points.iter().enumerate() {
+                    write!(f, "{}{number}: {}", if index > 0 { ", " } else { "" }, iops.as_f64())?;
+                }
+                f.write_str(")")
+            }
+            Self::Prefetch { window, unit, streams, inside } => {
+                write!(f, "prefetch({} of {}, streams {streams}: {inside})", Compact(*window), Compact(*unit))
             }
             Self::Stall { every, length } => write!(f, "stall({}, {})", CompactSpan(*every), CompactSpan(*length)),
             Self::Pressure { rate, burst, delay } => {
@@ -87,8 +100,12 @@ impl fmt::Display for StageSpec {
             Self::Array { layout, members, interleave, member } => {
                 write!(f, "{}({members}, {}: {member})", layout.word(), Compact(*interleave))
             }
-            Self::WriteBack { capacity, depth, flushing, inside } => {
-                write!(f, "writeback({}, depth {depth}, flush {}: {inside})", Compact(*capacity), flushing.word())
+            Self::WriteBack { capacity, depth, flushing, reads, inside } => {
+                write!(f, "writeback({}, depth {depth}, flush {}", Compact(*capacity), flushing.word())?;
+                if *reads > 0.0 {
+                    write!(f, ", reads {}%", reads * 100.0)?;
+                }
+                write!(f, ": {inside})")
             }
         }
     }
@@ -126,7 +143,9 @@ impl fmt::Display for DiskSpec {
         let (outer, inner) = (rate(self.outer), rate(self.inner));
         let capacity = Compact(self.capacity);
         write!(f, "disk({capacity}, {}rpm, seek {settle} to {seek}, {outer} to {inner}", libm::round(rpm))?;
-        write!(f, ", queue {} gain {})", self.queue, self.gain)
+        write!(f, ", queue {} gain {}", self.queue, self.gain)?;
+        self.idle.map_or(Ok(()), |idle| write!(f, ", idle {}", CompactSpan(idle)))?;
+        f.write_str(")")
     }
 }
 

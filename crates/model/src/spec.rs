@@ -71,6 +71,9 @@ pub struct DiskSpec {
     pub gain: f64,
     /// Operations that it can choose from, at least 1.
     pub queue: u32,
+    /// After so long without an operation the next one is positioned anew, wherever it begins; `None` for a disk of which
+    /// nobody else moves the head.
+    pub idle: Option<Span>,
 }
 
 /// How an array places and protects data.
@@ -100,6 +103,15 @@ pub enum Flushing {
     Honoured,
     /// It is answered at once: a protected buffer, or one that lies.
     Immediate,
+}
+
+/// Whether the two directions of a link share its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplex {
+    /// They share it.
+    Half,
+    /// Reads have all of it in one direction, writes in the other.
+    Full,
 }
 
 /// One stage as data.
@@ -138,6 +150,13 @@ pub enum StageSpec {
         latency: Span,
         /// Transfer rate; `None` when it never binds.
         bandwidth: Option<Throughput>,
+        /// What reads and writes share of it.
+        duplex: Duplex,
+    },
+    /// Storage that was measured as a whole: its rate by the number of operations in flight.
+    Curve {
+        /// Numbers of operations in flight, rising from 1, each with what was carried; straight lines between them.
+        points: Vec<(u32, Iops)>,
     },
     /// A device that answers nothing at the end of every period: a garbage collection, a failover.
     Stall {
@@ -213,6 +232,17 @@ pub enum StageSpec {
         /// The way of all else.
         miss: ChainSpec,
     },
+    /// Read-ahead: reads of a stream are answered from what was read before they came.
+    Prefetch {
+        /// Bytes that are read ahead of a stream, at most.
+        window: Bytes,
+        /// Size of the reads inside.
+        unit: Bytes,
+        /// Streams that are followed at the same time, at least 1.
+        streams: u32,
+        /// Where they read from, and the way of all else.
+        inside: ChainSpec,
+    },
     /// Several members that share the data.
     Array {
         /// How.
@@ -232,6 +262,9 @@ pub enum StageSpec {
         depth: u32,
         /// What a flush and a durable write find.
         flushing: Flushing,
+        /// Share of the writes that read from the stages inside before they are accepted, 0 to 1: metadata, or the rest of
+        /// a compressed block.
+        reads: f64,
         /// Where everything goes: writes behind the answer, reads before it.
         inside: ChainSpec,
     },

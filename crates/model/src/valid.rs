@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::spec::{ChainSpec, Demand, Flushing, Invalid, Layout, Named, Service, StageSpec};
 
@@ -12,6 +12,8 @@ use crate::spec::{ChainSpec, Demand, Flushing, Invalid, Layout, Named, Service, 
 const MOST_STAGES: usize = 64;
 /// The most resources: stages times the members of the arrays that they are inside of.
 const MOST_RESOURCES: usize = 20_000;
+/// The most units that are read ahead of a stream.
+const MOST_AHEAD: u64 = 4096;
 
 impl From<StageSpec> for Named {
     fn from(stage: StageSpec) -> Self {
@@ -100,13 +102,14 @@ impl ChainSpec {
     /// True when every operation takes some time, whatever way it goes.
     fn takes_time(&self) -> bool {
         self.0.iter().any(|named| match &named.stage {
-            StageSpec::Limit { .. } | StageSpec::Disk(_) => true,
+            StageSpec::Limit { .. } | StageSpec::Disk(_) | StageSpec::Curve { .. } => true,
             StageSpec::Station { demand, .. } | StageSpec::Bank { demand, .. } => demand.takes_time(),
             StageSpec::Link { latency, .. } => !latency.is_zero(),
             StageSpec::Stall { .. }
             | StageSpec::Pressure { .. }
             | StageSpec::Cold { .. }
-            | StageSpec::Buffer { .. } => false,
+            | StageSpec::Buffer { .. }
+            | StageSpec::Prefetch { .. } => false,
             StageSpec::Window { inside, .. } | StageSpec::Array { member: inside, .. } => inside.takes_time(),
             // Room is only made by what takes time: a load of writes is held to it in the end.
             StageSpec::WriteBack { inside, flushing, .. } => *flushing == Flushing::Honoured && inside.takes_time(),
@@ -134,7 +137,9 @@ impl StageSpec {
     /// The chains inside, in the order in which they are written.
     pub fn insides(&self) -> Vec<&ChainSpec> {
         match self {
-            Self::Window { inside, .. } | Self::WriteBack { inside, .. } => alloc::vec![inside],
+            Self::Window { inside, .. } | Self::WriteBack { inside, .. } | Self::Prefetch { inside, .. } => {
+                alloc::vec![inside]
+            }
             Self::Array { member, .. } => alloc::vec![member],
             Self::Split { read, write, flush } => alloc::vec![read, write, flush],
             Self::Cache { hit, miss, .. } | Self::Clock { hit, miss, .. } => alloc::vec![hit, miss],
@@ -174,8 +179,20 @@ impl StageSpec {
                 (grain.get() >= 4096 && share(*cold), "a grain of at least 4 KiB, a share of 0 to 100 %")
             }
             Self::Buffer { capacity, .. } => (*capacity > Bytes::ZERO, "it needs a capacity"),
-            Self::WriteBack { capacity, depth, .. } => {
-                (*capacity > Bytes::ZERO && *depth > 0, "it needs a capacity, and a depth of at least 1")
+            Self::WriteBack { capacity, depth, reads, .. } => (
+                *capacity > Bytes::ZERO && *depth > 0 && share(*reads),
+                "it needs a capacity, a depth of at least 1, and reads of 0 to 100 %",
+            ),
+            Self::Prefetch { window, unit, streams, .. } => (
+                unit.get() >= 512
+                    && unit.get() <= 1 << 30
+                    && window >= unit
+                    && window.get() / unit.get() <= MOST_AHEAD
+                    && (1..=1024).contains(streams),
+                "a unit of 512 bytes to 1 GiB, a window of 1 to 4,096 units, 1 to 1,024 streams",
+            ),
+            Self::Curve { points } => {
+                (is_curve(points), "numbers in flight rise from 1 to at most 4,096, each with a rate")
             }
             Self::Window { slots, .. } => (*slots > 0, "a window has at least 1 slot"),
             Self::Cache { hits, .. } => (share(*hits), "a share of 0 to 100 %"),
@@ -193,6 +210,12 @@ impl StageSpec {
         };
         (!holds).then_some(rule)
     }
+}
+
+fn is_curve(points: &[(u32, Iops)]) -> bool {
+    let rises = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let ends = points.first().is_some_and(|first| first.0 == 1) && points.last().is_some_and(|last| last.0 <= 4096);
+    rises && ends && points.iter().all(|(_, iops)| iops.as_f64() > 0.0)
 }
 
 impl Layout {

@@ -52,8 +52,9 @@ impl Variate {
         }
     }
 
+    /// A time with this mean.
     #[inline]
-    fn spread_out(&mut self, mean: Span) -> Span {
+    pub(crate) fn spread_out(&mut self, mean: Span) -> Span {
         let Some(quantiles) = &self.quantiles else { return mean };
         let bits = self.rng.u64(..);
         let bin = (bits >> (64 - BINS.trailing_zeros())) as usize;

@@ -2,6 +2,7 @@
 
 use alloc::collections::VecDeque;
 
+use fastrand::Rng;
 use plimsoll_units::{Bytes, Kind, Op};
 
 use crate::spec::Flushing;
@@ -35,20 +36,23 @@ pub(crate) struct WriteBack {
     oldest: u32,
     /// Flushes that wait for the epochs up to theirs.
     flushes: VecDeque<(u32, u32)>,
+    /// Share of the writes that read first.
+    reads: f64,
+    rng: Rng,
 }
 
-/// What an operation does that comes to a write-back memory.
+/// What an operation does that comes to a write-back memory, or to read-ahead.
 pub(crate) enum Arrival {
     /// It goes through the stages inside, and is answered after them.
     Through,
     /// It is answered at once.
     Answered,
-    /// It waits, for room or for what it flushes.
+    /// It waits, for room, for what it flushes, or for what is read.
     Waits,
 }
 
 impl WriteBack {
-    pub(crate) fn new(capacity: Bytes, depth: u32, flushing: Flushing) -> Self {
+    pub(crate) fn new(capacity: Bytes, depth: u32, flushing: Flushing, (reads, seed): (f64, u64)) -> Self {
         Self {
             capacity: capacity.get(),
             depth,
@@ -61,7 +65,15 @@ impl WriteBack {
             unfinished: VecDeque::from([0]),
             oldest: 0,
             flushes: VecDeque::new(),
+            reads,
+            rng: Rng::with_seed(seed),
         }
+    }
+
+    /// Whether a write that comes now has to read before it is accepted.
+    pub(crate) fn reads_first(&mut self, op: &Op) -> bool {
+        let is_write = matches!(op.kind, Kind::Write | Kind::DurableWrite) && op.length > 0;
+        is_write && self.reads > 0.0 && self.rng.f64() < self.reads
     }
 
     /// `progress` is how many bytes of the write were accepted before.

@@ -174,6 +174,7 @@ fn single_stages() {
             ("", "bank(16, 90us)"),
             ("", "bank(32, 90us, exponential) then link(20us, 3000MB/s)"),
             ("", "link(25us, 1200MB/s)"),
+            ("r=0.7 l=64", "link(25us, 1200MB/s, full duplex) then station(8, 100us, exponential)"),
             ("", "cold(rest 1209600000s, extra 5ms, grain 4KiB, share 30%) then station(8, 200us, exponential)"),
             ("", "pressure(20000, burst 100, delay 2ms) then station(16, 100us, exponential)"),
             ("", "stall(1s, 100ms) then station(4, 400us)"),
@@ -267,6 +268,9 @@ fn disks() {
             ("g=900 r=0.7 l=64", &format!("mirror(2: {DISK}, queue 32 gain 0.2))")),
             ("g=5000", &format!("raid5(8, 64KiB: {DISK}, queue 32 gain 0.26))")),
             ("g=3000 r=0.5", &format!("raid10(8, 64KiB: {DISK}, queue 32 gain 0.26))")),
+            ("", "curve(1: 6000, 4: 20000, 16: 40000)"),
+            ("", "stripe(3, 64KiB: curve(1: 6000, 4: 20000, 16: 40000))"),
+            ("r=0.7", "raid5(4, 64KiB: curve(1: 6000, 4: 20000, 16: 40000)) then link(10us)"),
         ],
     );
 }
@@ -279,6 +283,7 @@ fn memories_that_write_back() {
         &[
             ("r=0", "writeback(4MiB: station(4, 300us, exponential)) then link(30us)"),
             ("r=0.7", "writeback(4MiB: station(4, 300us, exponential)) then link(30us)"),
+            ("r=0.7", "writeback(4MiB, reads 5%: station(4, 300us, exponential)) then link(30us)"),
             ("r=0", "writeback(1MiB: link(5ms)) then link(20us)"),
             (
                 "r=0.5",

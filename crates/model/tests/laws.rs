@@ -40,6 +40,14 @@ const MODELS: &[&str] = &[
     "mirror(2: writeback(1MiB: stripe(2, 8KiB: limit(5000))) then link(3us))",
     "writeback(1MiB: writeback(256KiB: station(2, 300us)) then link(1us)) then link(1us)",
     "station(8, 80us, exponential) then station(2, 20us, exponential)",
+    "link(10us, 500MB/s, full duplex) then station(2, 100us)",
+    "disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s, idle 500us)",
+    "link(100us) then disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s) then link(1us)",
+    "link(100us) then curve(1: 2000, 4: 6000, 16: 9000)",
+    "stripe(3, 16KiB: curve(1: 2000, 4: 6000, 16: 9000)) then link(1us)",
+    "link(10us) then prefetch(1MiB of 256KiB, streams 2: bank(4 of 64KiB, 300us, 200MB/s, exponential))",
+    "link(1us) then prefetch(64KiB of 8KiB: raid5(4, 16KiB: prefetch(16KiB of 8KiB: station(1, 300us)) then link(1us)))",
+    "writeback(256KiB, reads 40%: stripe(2, 16KiB: writeback(64KiB, reads 30%: station(2, 300us)))) then link(1us)",
     "limit(20000) then station(16, 200us, exponential) then link(25us, 500MB/s) then stall(10ms, 2ms)",
 ];
 

@@ -180,3 +180,103 @@ fn each_kind_goes_its_way() {
     let model = "split(read: link(1us); write: link(2us); flush: link(3us))";
     assert_eq!(together(model, &ops), [1_000, 2_000, 2_000, 3_000]);
 }
+
+#[test]
+fn a_full_duplex_link_carries_its_rate_in_each_direction() {
+    let ops: Vec<Op> = (0..20).map(|i| op(if i % 2 == 0 { Kind::Read } else { Kind::Write }, i * MIB, MIB)).collect();
+    let last = |model: &str| *together(model, &ops).iter().max().unwrap() as f64 / 1e9;
+    near(last("link(1us, 100MB/s)"), 20.0 * MIB as f64 / 100e6, 0.001);
+    near(last("link(1us, 100MB/s, full duplex)"), 10.0 * MIB as f64 / 100e6, 0.001);
+}
+
+#[test]
+fn a_disk_that_others_use_is_positioned_anew_after_a_gap() {
+    let disk = |idle: &str| format!("link(1ms) then disk(1TB, 7200rpm, seek 8ms to 8ms, 100MB/s to 100MB/s{idle})");
+    let reads = || (0..400).map(|i| op(Kind::Read, i * MIB, MIB));
+    let (follows, gap) = (1e-3 + MIB as f64 / 100e6, 8e-3 + 4.17e-3);
+    near(one_by_one(&disk(""), reads()), 400.0 * follows, 0.001);
+    near(one_by_one(&disk(", idle 2ms"), reads()), 400.0 * follows, 0.001);
+    near(one_by_one(&disk(", idle 500us"), reads()), 400.0 * (follows + gap), 0.02);
+}
+
+/// Operations a second of a closed load of random reads.
+fn closed(model: &str, depth: u32, count: u64) -> f64 {
+    let mut chain = Chain::new(&parse(model).expect("the models of this file can be read"), 1);
+    let mut places = scattered(count + u64::from(depth), 1 << 30, 4096);
+    let mut next = || op(Kind::Read, places.next().expect("enough places"), 4096);
+    (0..depth).for_each(|slot| chain.submit(Instant::ZERO, Slot(slot), &next()));
+    let (mut done, mut now, mut answers) = (0, Instant::ZERO, Vec::new());
+    while done < count {
+        now = chain.wake_at().expect("operations are in flight");
+        chain.drain(now, &mut answers);
+        for answer in answers.drain(..) {
+            done += 1;
+            if done <= count {
+                chain.submit(answer.at, answer.slot, &next());
+            }
+        }
+    }
+    done as f64 / now.since(Instant::ZERO).as_secs_f64()
+}
+
+#[test]
+fn a_measured_curve_carries_what_was_measured() {
+    let curve = "curve(1: 6614, 2: 13516, 4: 15511, 8: 30829, 16: 47422, 32: 47336)";
+    for (depth, iops) in [(1, 6614.0), (2, 13_516.0), (3, 14_513.5), (8, 30_829.0), (16, 47_422.0), (64, 47_336.0)] {
+        near(closed(curve, depth, 40_000), iops, 0.025);
+    }
+    // Load-dependent members of a product-form network: X(N) = G(N-1) / G(N), here of four members of rates 1, 1.5, 2, 2, ...
+    let rate = |number: usize| [1.0, 1.5, 2.0][number.min(3) - 1];
+    let mut g = vec![1.0];
+    g.extend([0.0; 8]);
+    for _ in 0..4 {
+        let alone: Vec<f64> = (0..9)
+            .scan(1.0, |p, n| {
+                if n > 0 {
+                    *p /= rate(n);
+                }
+                Some(*p)
+            })
+            .collect();
+        g = (0..9).map(|n| (0..=n).map(|k| g[n - k] * alone[k]).sum()).collect();
+    }
+    let stripe = "stripe(4, 4KiB: curve(1: 1000, 2: 1500, 3: 2000))";
+    for depth in [1, 3, 8] {
+        let expected = 4.0 * 1000.0 * g[depth - 1] / g[depth];
+        near(closed(stripe, depth as u32, 40_000), expected, 0.04);
+    }
+}
+
+#[test]
+fn reads_in_order_are_answered_from_what_was_read_ahead() {
+    let model = |inside: &str| format!("link(10us) then {inside}");
+    let media = "bank(64 of 256KiB, 2ms, 1000MB/s)";
+    let reads = || (0..400).map(|i| op(Kind::Read, i * MIB, MIB));
+    let alone = one_by_one(&model(media), reads());
+    near(alone, 400.0 * (10e-6 + 2e-3 + 262e-6), 0.02);
+    // With a window of 64 MiB the 64 dies are always busy: 4 GiB/s less the collisions.
+    let ahead = one_by_one(&model(&format!("prefetch(64MiB of 256KiB: {media})")), reads());
+    assert!(ahead < alone / 10.0, "{ahead} and {alone} s");
+    let scattered_reads = || scattered(400, 1 << 40, MIB).map(|offset| op(Kind::Read, offset, MIB));
+    let random = one_by_one(&model(&format!("prefetch(64MiB of 256KiB: {media})")), scattered_reads());
+    near(random, one_by_one(&model(media), scattered_reads()), 1e-9);
+    let writes = || (0..400).map(|i| op(Kind::Write, i * MIB, MIB));
+    let written = one_by_one(&model(&format!("prefetch(64MiB of 256KiB: {media})")), writes());
+    near(written, one_by_one(&model(media), writes()), 1e-9);
+}
+
+#[test]
+fn more_streams_than_are_followed_are_read_as_they_come() {
+    let turns = |streams: u64| (0..400).map(move |i| op(Kind::Read, ((i % streams) << 34) + i / streams * MIB, MIB));
+    let time =
+        |streams| one_by_one("link(10us) then prefetch(16MiB of 1MiB, streams 4: station(64, 2ms))", turns(streams));
+    assert!(time(4) < 0.4 * time(5), "{} and {} s", time(4), time(5));
+    near(time(5), 400.0 * 2.01e-3, 0.001);
+}
+
+#[test]
+fn a_share_of_writes_reads_before_it_is_accepted() {
+    let writes = (0..20_000).map(|i| op(Kind::Write, i * 8192, 8192));
+    let model = "link(10us) then writeback(1GiB, flush immediate, reads 5%: station(4096, 1ms))";
+    near(one_by_one(model, writes), 20_000.0 * (10e-6 + 0.05 * 1e-3), 0.05);
+}

@@ -99,7 +99,7 @@ impl Stead {
             };
             return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths });
         };
-        let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1), memory: None };
+        let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1), page_cache: None };
         let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
         let facts = ground.facts();
         if !matches!(facts.nature, Nature::Model | Nature::Export) {

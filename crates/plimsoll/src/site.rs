@@ -26,8 +26,8 @@ pub struct Site<'a> {
     pub destroy: &'a [PathBuf],
     /// What determines the random streams of a model.
     pub seed: u64,
-    /// Memory for a simulated page cache before a model; none for a model without one.
-    pub memory: Option<Bytes>,
+    /// A simulated page cache before a model; none for a model without one.
+    pub page_cache: Option<PageCache>,
 }
 
 impl Site<'_> {
@@ -152,8 +152,8 @@ impl Site<'_> {
             database: None,
         };
         let model = Model::new(&model, self.seed, facts);
-        Ok(Box::new(match self.memory {
-            Some(memory) => model.with_page_cache(PageCache::new(memory)),
+        Ok(Box::new(match self.page_cache {
+            Some(settings) => model.with_page_cache(settings),
             None => model,
         }))
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_drive::Onward;
+use plimsoll_drive::{Onward, PageCache};
 use plimsoll_record::{Counter, Ended, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
@@ -45,7 +45,8 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
     let mut snapshots = None;
     let mut ground = match place {
         Place::Storage(args) => {
-            let storage = Site { place: &args.place, destroy: &args.destroy, seed: 1, memory: args.memory };
+            let page_cache = args.memory.map(|memory| PageCache { elevator: args.elevator, ..PageCache::new(memory) });
+            let storage = Site { place: &args.place, destroy: &args.destroy, seed: 1, page_cache };
             storage.ground(|| Offers::new(&args.terms))?
         }
         Place::Database(args) => {

@@ -275,7 +275,7 @@ fn flushes_are_judged() {
     let none = message(Answers { server: None, device: None, ..flushed() }, Some(true));
     assert!(!none.contains("time in flushes"), "{none}");
     // What the article's figures are about is said in any case.
-    assert!(none.contains("0.7 ms for each") && none.contains("the SATA server was not flushing"), "{none}");
+    assert!(none.contains("1.1 ms for a table") && none.contains("the SATA server was not flushing"), "{none}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Shapes of models: their stages, parameters and starting values.
 
-use plimsoll_model::{ChainSpec, Demand, DiskSpec, Named, Rate, Service, StageSpec};
+use plimsoll_model::{ChainSpec, Demand, DiskSpec, Duplex, Named, Rate, Service, StageSpec};
 use plimsoll_units::{Bytes, Iops, Span, Throughput};
 
 use super::points::Point;
@@ -257,7 +257,7 @@ fn nanos(ns: f64) -> Span {
 }
 
 fn link(ns: f64) -> StageSpec {
-    StageSpec::Link { latency: nanos(ns), bandwidth: None }
+    StageSpec::Link { latency: nanos(ns), bandwidth: None, duplex: Duplex::Half }
 }
 
 fn demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {
@@ -279,5 +279,6 @@ fn disk(alone_ns: f64, gain: f64, space: Bytes) -> DiskSpec {
         inner: rate,
         gain: gain.clamp(0.0, 1.0),
         queue: DISK_QUEUE,
+        idle: None,
     }
 }

@@ -4,6 +4,8 @@
 
 use plimsoll_units::{Bytes, Span};
 
+use super::Elevator;
+
 /// How a host's page cache is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCache {
@@ -25,6 +27,8 @@ pub struct PageCache {
     /// Operations of writing back in flight at once: `queue/nr_requests` of a disk with a queue of 32 behind a scheduler
     /// (twice its queue, `block/blk-mq-sched.c`), 64.
     pub depth: u32,
+    /// The order of reads of several streams: `queue/scheduler`, none.
+    pub elevator: Elevator,
     /// What a call costs whatever it moves: 1 us. Assumed, for reads and writes alike.
     pub call: Span,
     /// Bytes per second that a processor copies between a program and the cache: 8 GB/s. Assumed: with the call above a
@@ -44,6 +48,7 @@ impl PageCache {
             read_ahead: Bytes::kib(128),
             largest: Bytes::kib(1280),
             depth: 64,
+            elevator: Elevator::None,
             call: Span::from_micros(1),
             copied_per_second: Bytes::new(8_000_000_000),
         }

@@ -220,7 +220,7 @@ fn alone(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, fewer: f64) {
             crowd.service = centre.pace.iter().enumerate().map(inside).sum::<f64>();
             crowd.service += found.full * places as f64 / fastest;
         }
-        Form::Disk { .. } => {
+        Form::Disk { .. } | Form::Curve(_) => {
             let each = |(j, pace): (usize, &f64)| with(j) / pace;
             crowd.service = centre.pace.iter().enumerate().map(each).sum::<f64>() + found.full / fastest;
             let before = |(j, pace): (usize, &f64)| with(j) * j as f64 / pace;
@@ -254,7 +254,7 @@ fn beside(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, other: f64, dep
         let full = libm::pow(busy.min(1.0), libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
         (found.waiting + residual * full) / pace / (1.0 - load)
     };
-    if !matches!(centre.kind, Form::Disk { .. }) {
+    if !matches!(centre.kind, Form::Disk { .. } | Form::Curve(_)) {
         crowd.wait = at(centre.pace.last().copied().unwrap_or(f64::INFINITY));
         crowd.service = centre.service();
         return;
@@ -294,7 +294,7 @@ fn count(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, arrivals: f64, p
     let inside = if paced { 0.0 } else { crowd.service };
     crowd.present = arrivals * (wait + extra + inside);
     crowd.waiting = match centre.kind {
-        Form::Disk { .. } if centre.behind.visits <= 0.0 => {
+        Form::Disk { .. } | Form::Curve(_) if centre.behind.visits <= 0.0 => {
             let served: f64 = with.iter().enumerate().map(|(j, p)| j as f64 * p).sum();
             (crowd.present - served - crowd.full * places as f64).max(0.0)
         }

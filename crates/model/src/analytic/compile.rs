@@ -5,12 +5,13 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use plimsoll_units::Kind;
+use plimsoll_units::{Iops, Kind};
 
 use super::network::{Centre, Flow, Form, Memory, Network, Node, Pause, Residence, Threshold, Work};
 use super::parts::{Phase, phases, touched};
 use super::service::{clock_hits, disk_time, served};
-use crate::spec::{ChainSpec, Demand, DiskSpec, Flushing, Rate, StageSpec};
+use crate::curve;
+use crate::spec::{ChainSpec, Demand, DiskSpec, Duplex, Flushing, Rate, StageSpec};
 
 /// A write goes on behind its answer in pieces of at most this size (see `write_back.rs`).
 const PIECE: f64 = 1_048_576.0;
@@ -101,12 +102,20 @@ impl<'a> Compiler<'a> {
                 self.bank(stage, (*queues, grain.get() as f64), demand, flow, at)
             }
             StageSpec::Disk(disk) => self.disk(stage, disk, flow, at),
-            StageSpec::Link { latency, bandwidth } => {
+            StageSpec::Link { latency, bandwidth, duplex } => {
                 let latency = Node::Delay { stage, mean: latency.as_nanos() as f64, variance: 0.0 };
                 let Some(bandwidth) = bandwidth else { return latency };
-                let transfer = flow.length * 1e9 / bandwidth.get() as f64;
-                Node::Series(vec![self.servers(stage, 1, (transfer, 0.0), at), latency])
+                let transfer = (flow.length * 1e9 / bandwidth.get() as f64, 0.0);
+                let is_outward = *duplex == Duplex::Full && flow.kind != Kind::Read;
+                let centre = if is_outward {
+                    self.second_centre(stage, at)
+                } else {
+                    self.centre(stage, Form::Servers(1), at, 1.0)
+                };
+                Node::Series(vec![self.served_at(centre, transfer, at), latency])
             }
+            StageSpec::Curve { .. } if flow.kind == Kind::Flush => Node::Series(Vec::new()),
+            StageSpec::Curve { points } => self.curve(stage, points, at),
             StageSpec::Stall { every, length } => {
                 let (every, length) = (every.as_nanos() as f64, length.as_nanos() as f64);
                 match self.network.pauses.iter_mut().find(|pause| pause.stage == stage) {
@@ -173,17 +182,26 @@ impl<'a> Compiler<'a> {
                 let phases = phases(*layout, all, interleave, flow);
                 Node::Series(phases.into_iter().map(|phase| self.fork(member, inner, phase, (all, run), at)).collect())
             }
-            StageSpec::WriteBack { capacity, depth, flushing, inside } => {
+            StageSpec::WriteBack { capacity, depth, flushing, reads, inside } => {
                 let memory = self.memory(stage, (capacity.get() as f64, f64::from(*depth)), inside, at);
-                self.write_back(memory, inside, *flushing, flow, at)
+                let is_write = matches!(flow.kind, Kind::Write | Kind::DurableWrite);
+                let written = self.write_back(memory, inside, *flushing, flow, at);
+                if !is_write || *reads <= 0.0 {
+                    return written;
+                }
+                let read = Flow { kind: Kind::Read, ..flow };
+                let read = self.chain(inside, inner, read, at.share(*reads));
+                let first = Node::Mix(vec![(*reads, read), (1.0 - reads, Node::Series(Vec::new()))]);
+                Node::Series(vec![first, written])
             }
+            StageSpec::Prefetch { unit, inside, .. } => self.prefetch(unit.get() as f64, inside, inner, flow, at),
             _ => unreachable!("the others have nothing inside"),
         }
     }
 
     /// The centre of a stage, made when it is first visited.
     fn centre(&mut self, stage: usize, kind: Form<'a>, at: Place, queues: f64) -> usize {
-        let alike = |centre: &Centre<'_>| centre.stage == stage && !centre.of_flushes;
+        let alike = |centre: &Centre<'_>| centre.stage == stage && !centre.second;
         if let Some(index) = self.network.centres.iter().position(alike) {
             self.network.centres[index].in_turn &= at.in_turn;
             return index;
@@ -194,8 +212,8 @@ impl<'a> Compiler<'a> {
 
     fn new_centre(&mut self, stage: usize, kind: Form<'a>, at: Place, copies: f64) -> usize {
         let (ahead, behind, pace, scv) = (Work::default(), Work::default(), Vec::new(), 0.0);
-        let (in_turn, stays, of_flushes) = (at.in_turn, at.stays, false);
-        self.network.centres.push(Centre { stage, kind, copies, in_turn, stays, of_flushes, ahead, behind, pace, scv });
+        let (in_turn, stays, second) = (at.in_turn, at.stays, false);
+        self.network.centres.push(Centre { stage, kind, copies, in_turn, stays, second, ahead, behind, pace, scv });
         self.network.centres.len() - 1
     }
 
@@ -214,6 +232,10 @@ impl<'a> Compiler<'a> {
 
     fn servers(&mut self, stage: usize, servers: u32, time: (f64, f64), at: Place) -> Node {
         let centre = self.centre(stage, Form::Servers(servers), at, 1.0);
+        self.served_at(centre, time, at)
+    }
+
+    fn served_at(&mut self, centre: usize, time: (f64, f64), at: Place) -> Node {
         self.add(centre, time, at);
         Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served }
     }
@@ -232,7 +254,7 @@ impl<'a> Compiler<'a> {
         let (all, grains) = (f64::from(queues), touched(flow.length, grain).max(1.0));
         let time = served(demand, flow.kind, flow.length / grains);
         if flow.kind == Kind::Flush {
-            let centre = self.centre_of_flushes(stage, at);
+            let centre = self.second_centre(stage, at);
             self.add(centre, time, at);
             return Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served };
         }
@@ -240,11 +262,11 @@ impl<'a> Compiler<'a> {
         let visit = |centre| Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served };
         if grains <= 1.0 && self.flushes && queues > 1 {
             let (first, others) = (1.0 / all, 1.0 - 1.0 / all);
-            let of_flushes = self.centre_of_flushes(stage, at);
+            let second = self.second_centre(stage, at);
             self.add(centre, time, at.share(others));
             self.network.centres[centre].copies = at.copies * (all - 1.0);
-            self.add(of_flushes, time, at.share(first));
-            return Node::Mix(vec![(others, visit(centre)), (first, visit(of_flushes))]);
+            self.add(second, time, at.share(first));
+            return Node::Mix(vec![(others, visit(centre)), (first, visit(second))]);
         }
         self.add(centre, time, at.share(grains));
         let visit = visit(centre);
@@ -258,11 +280,11 @@ impl<'a> Compiler<'a> {
         Node::Fork { ways, batch, sync: ways / all, after, part: Box::new(visit) }
     }
 
-    fn centre_of_flushes(&mut self, stage: usize, at: Place) -> usize {
-        let of_flushes = |centre: &Centre<'_>| centre.stage == stage && centre.of_flushes;
-        self.network.centres.iter().position(of_flushes).unwrap_or_else(|| {
+    fn second_centre(&mut self, stage: usize, at: Place) -> usize {
+        let second = |centre: &Centre<'_>| centre.stage == stage && centre.second;
+        self.network.centres.iter().position(second).unwrap_or_else(|| {
             let index = self.new_centre(stage, Form::Servers(1), at, at.copies);
-            self.network.centres[index].of_flushes = true;
+            self.network.centres[index].second = true;
             index
         })
     }
@@ -277,6 +299,16 @@ impl<'a> Compiler<'a> {
         work.transfer += at.weight * transfer;
         work.square += at.weight * (mean * mean + variance);
         Node::Visit { centre, mean, variance, residence: Residence::AtItsPace }
+    }
+
+    fn curve(&mut self, stage: usize, points: &[(u32, Iops)], at: Place) -> Node {
+        let points: Vec<(u32, f64)> = points.iter().map(|(number, iops)| (*number, iops.as_f64() / 1e9)).collect();
+        let last = points.last().map_or(1, |(number, _)| *number as usize);
+        let rates: Vec<f64> = (1..=last).map(|number| curve::rate(&points, number)).collect();
+        let mean = 1.0 / rates[0];
+        let centre = self.centre(stage, Form::Curve(rates), at, 1.0);
+        self.add(centre, (mean, mean * mean), at);
+        Node::Visit { centre, mean, variance: mean * mean, residence: Residence::AtItsPace }
     }
 
     fn threshold(&mut self, stage: usize, rate: f64, cost: f64) -> usize {
@@ -371,6 +403,21 @@ impl<'a> Compiler<'a> {
         after
     }
 
+    /// What is read in order is there when it is asked for: it costs the stages inside their work, and no operation time.
+    fn prefetch(&mut self, unit: f64, inside: &'a ChainSpec, inner: usize, flow: Flow, at: Place) -> Node {
+        if flow.kind != Kind::Read || flow.sequential <= 0.0 {
+            return self.chain(inside, inner, flow, at);
+        }
+        let ahead = Place { behind: true, ..at.share(flow.sequential * flow.length / unit) };
+        self.chain(inside, inner, Flow { length: unit, ..flow }, ahead);
+        let others = 1.0 - flow.sequential;
+        if others <= 0.0 {
+            return Node::Series(Vec::new());
+        }
+        let random = self.chain(inside, inner, Flow { sequential: 0.0, ..flow }, at.share(others));
+        Node::Mix(vec![(others, random), (flow.sequential, Node::Series(Vec::new()))])
+    }
+
     fn memory(&mut self, stage: usize, (capacity, depth): (f64, f64), inside: &'a ChainSpec, at: Place) -> usize {
         if let Some(index) = self.network.memories.iter().position(|memory| memory.stage == stage) {
             return index;
@@ -437,7 +484,7 @@ impl Slowest {
             Node::Visit { centre, mean, .. } => {
                 let servers = match centres[*centre].kind {
                     Form::Servers(servers) => f64::from(servers),
-                    Form::Disk { .. } => 1.0,
+                    Form::Disk { .. } | Form::Curve(_) => 1.0,
                     Form::Paced { .. } | Form::Window { .. } => return,
                 };
                 if *mean * self.servers.max(1.0) > self.time * servers {

@@ -46,6 +46,7 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
             let position = |j: u32| time * libm::pow(f64::from(j), -*gain);
             (1..=*queue).map(|j| 1.0 / (position(j) + transfer)).collect()
         }
+        Form::Curve(rates) => rates.clone(),
         Form::Window { slots, inside, visits, network: made } => {
             let inner = network(inside, centre.stage + 1, stages, visits);
             let rates = rates(&inner, *slots);

@@ -82,8 +82,8 @@ pub(super) struct Centre<'a> {
     pub(super) in_turn: bool,
     /// Sequential visits stay with one copy: their share, and how many of them one after the other.
     pub(super) stays: (f64, f64),
-    /// The one queue of a bank that flushes go to.
-    pub(super) of_flushes: bool,
+    /// The second queue of a stage, for some of its operations: the flushes of a bank, the writes of a full-duplex link.
+    pub(super) second: bool,
     /// What operations wait for, and what goes on behind their answers.
     pub(super) ahead: Work,
     pub(super) behind: Work,
@@ -101,6 +101,8 @@ pub(super) enum Form<'a> {
     Paced { ahead: f64 },
     /// Time with a queue to choose from.
     Disk { queue: u32, gain: f64 },
+    /// A rate for each number of operations that are there.
+    Curve(Vec<f64>),
     /// Other stages with a bound of the number inside, and what visits them.
     Window { slots: u32, inside: &'a ChainSpec, visits: Vec<(f64, Flow)>, network: Option<Box<Network<'a>>> },
 }
@@ -129,7 +131,7 @@ impl Centre<'_> {
         match self.kind {
             Form::Servers(servers) => f64::from(servers),
             Form::Window { .. } => self.pace.len() as f64,
-            Form::Paced { .. } | Form::Disk { .. } => 1.0,
+            Form::Paced { .. } | Form::Disk { .. } | Form::Curve(_) => 1.0,
         }
     }
 

@@ -66,7 +66,7 @@ fn waits(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64) {
             crowd.wait = residual * crowd.full / fastest / (1.0 - load);
             crowd.service = centre.service();
         }
-        Form::Disk { .. } => while_busy(centre, crowd, arrivals, residual),
+        Form::Disk { .. } | Form::Curve(_) => while_busy(centre, crowd, arrivals, residual),
         Form::Window { .. } => by_number(centre, crowd, arrivals, residual),
     }
     crowd.present = arrivals * (crowd.wait + crowd.service);

@@ -6,7 +6,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::value::{after, burst, demand, flushing, rate, share, span, throughput};
 use super::{Arguments, NotationError};
-use crate::spec::{DiskSpec, Flushing, Layout, Rate, StageSpec};
+use crate::spec::{DiskSpec, Duplex, Flushing, Layout, Rate, StageSpec};
 
 /// `Ok(None)` when the arguments cannot be read.
 type Read = Result<Option<StageSpec>, NotationError>;
@@ -20,6 +20,8 @@ pub(super) struct Form {
 enum Reads {
     /// A stage of values only.
     Plain(fn(&[&str]) -> Option<StageSpec>),
+    /// A stage of pairs: `1: 6000, 2: 11000`.
+    Pairs(fn(&str) -> Option<StageSpec>),
     /// A stage with chains inside.
     Nested(fn(&Arguments<'_>) -> Read),
     Array(Layout),
@@ -30,6 +32,7 @@ impl Form {
         match self.reads {
             Reads::Plain(read) if arguments.only(&[]) => Ok(read(&arguments.values)),
             Reads::Plain(_) => Ok(None),
+            Reads::Pairs(read) => Ok(read(arguments.text)),
             Reads::Nested(read) => read(arguments),
             Reads::Array(layout) => array(layout, arguments),
         }
@@ -39,7 +42,7 @@ impl Form {
 /// Words before a colon that say which way the chain behind it is.
 pub(super) const LABELS: [&str; 5] = ["read", "write", "flush", "hit", "miss"];
 
-const FORMS: [Form; 21] = [
+const FORMS: [Form; 23] = [
     Form {
         name: "limit",
         takes: "limit(IOPS [per SIZE] or MB/s [, burst OPERATIONS or SIZE]), such as limit(3000) or limit(480MB/s)",
@@ -57,10 +60,19 @@ const FORMS: [Form; 21] = [
     },
     Form {
         name: "disk",
-        takes: "disk(SIZE, RPM, seek SHORTEST to MEAN, MB/s to MB/s [, queue DEPTH gain EXPONENT]), such as disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)",
+        takes: "disk(SIZE, RPM, seek SHORTEST to MEAN, MB/s to MB/s [, queue DEPTH gain EXPONENT] [, idle TIME]), such as disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)",
         reads: Reads::Plain(disk),
     },
-    Form { name: "link", takes: "link(LATENCY [, MB/s]), such as link(25us, 1200MB/s)", reads: Reads::Plain(link) },
+    Form {
+        name: "curve",
+        takes: "curve(1: IOPS [, DEPTH: IOPS]...), such as curve(1: 6600, 8: 30800, 16: 47400)",
+        reads: Reads::Pairs(curve),
+    },
+    Form {
+        name: "link",
+        takes: "link(LATENCY [, MB/s [, full duplex]]), such as link(25us, 1200MB/s)",
+        reads: Reads::Plain(link),
+    },
     Form { name: "stall", takes: "stall(EVERY, LENGTH), such as stall(100s, 10s)", reads: Reads::Plain(stall) },
     Form {
         name: "pressure",
@@ -99,8 +111,13 @@ const FORMS: [Form; 21] = [
     },
     Form {
         name: "writeback",
-        takes: "writeback(SIZE [, depth PIECES] [, flush honoured | flush immediate]: STAGES), such as writeback(64MiB: link(5ms))",
+        takes: "writeback(SIZE [, depth PIECES] [, flush honoured | flush immediate] [, reads PERCENT%]: STAGES), such as writeback(64MiB: link(5ms))",
         reads: Reads::Nested(write_back),
+    },
+    Form {
+        name: "prefetch",
+        takes: "prefetch(WINDOW of UNIT [, streams NUMBER]: STAGES), such as prefetch(8MiB of 256KiB: link(2ms))",
+        reads: Reads::Nested(prefetch),
     },
     Form {
         name: "mirror",
@@ -162,14 +179,15 @@ fn disk(values: &[&str]) -> Option<StageSpec> {
     let rpm: f64 = rpm.strip_suffix("rpm")?.trim().parse().ok()?;
     let (settle, seek) = seek.strip_prefix("seek ")?.split_once(" to ")?;
     let (outer, inner) = rates.split_once(" to ")?;
-    let (queue, gain) = match rest {
-        [] => (1, 0.0),
-        [queue] => {
-            let (queue, gain) = queue.strip_prefix("queue ")?.split_once(" gain ")?;
-            (queue.trim().parse().ok()?, gain.trim().parse().ok()?)
+    let (mut queue, mut gain, mut idle) = (1, 0.0, None);
+    for option in rest {
+        if let Some(time) = option.strip_prefix("idle ") {
+            idle = Some(span(time)?);
+        } else {
+            let (depth, exponent) = option.strip_prefix("queue ")?.split_once(" gain ")?;
+            (queue, gain) = (depth.trim().parse().ok()?, exponent.trim().parse().ok()?);
         }
-        _ => return None,
-    };
+    }
     (rpm >= 1.0).then_some(())?;
     Some(StageSpec::Disk(DiskSpec {
         capacity: capacity.parse().ok()?,
@@ -180,16 +198,26 @@ fn disk(values: &[&str]) -> Option<StageSpec> {
         inner: throughput(inner.trim())?,
         gain,
         queue,
+        idle,
     }))
 }
 
 fn link(values: &[&str]) -> Option<StageSpec> {
-    let (latency, bandwidth) = match values {
-        [latency] => (latency, None),
-        [latency, bandwidth] => (latency, Some(throughput(bandwidth)?)),
+    let (latency, bandwidth, duplex) = match values {
+        [latency] => (latency, None, Duplex::Half),
+        [latency, bandwidth] => (latency, Some(throughput(bandwidth)?), Duplex::Half),
+        [latency, bandwidth, "full duplex"] => (latency, Some(throughput(bandwidth)?), Duplex::Full),
         _ => return None,
     };
-    Some(StageSpec::Link { latency: latency.parse().ok()?, bandwidth })
+    Some(StageSpec::Link { latency: latency.parse().ok()?, bandwidth, duplex })
+}
+
+fn curve(text: &str) -> Option<StageSpec> {
+    let point = |pair: &str| {
+        let (number, iops) = pair.split_once(':')?;
+        Some((number.trim().parse().ok()?, iops.trim().parse().ok()?))
+    };
+    Some(StageSpec::Curve { points: text.split(',').map(point).collect::<Option<_>>()? })
 }
 
 fn stall(values: &[&str]) -> Option<StageSpec> {
@@ -256,18 +284,39 @@ const USUAL_DEPTH: u32 = 128;
 
 fn write_back(arguments: &Arguments<'_>) -> Read {
     let Some((capacity, options)) = arguments.values.split_first() else { return Ok(None) };
-    let (mut depth, mut flush) = (Some(USUAL_DEPTH), Some(Flushing::Honoured));
+    let (mut depth, mut flush, mut reads) = (Some(USUAL_DEPTH), Some(Flushing::Honoured), Some(0.0));
     for option in options {
-        match option.strip_prefix("depth ") {
-            Some(text) => depth = text.trim().parse().ok(),
-            None => flush = flushing(option),
+        if let Some(text) = option.strip_prefix("depth ") {
+            depth = text.trim().parse().ok();
+        } else if let Some(text) = option.strip_prefix("reads ") {
+            reads = share(text.trim());
+        } else {
+            flush = flushing(option);
         }
     }
-    let (Ok(capacity), Some(depth), Some(flushing), true) = (capacity.parse(), depth, flush, arguments.only(&[""]))
-    else {
+    let (Ok(capacity), Some(depth), Some(flushing), Some(reads)) = (capacity.parse(), depth, flush, reads) else {
         return Ok(None);
     };
-    Ok(Some(StageSpec::WriteBack { capacity, depth, flushing, inside: arguments.chain("")? }))
+    if !arguments.only(&[""]) {
+        return Ok(None);
+    }
+    Ok(Some(StageSpec::WriteBack { capacity, depth, flushing, reads, inside: arguments.chain("")? }))
+}
+
+/// Streams that are followed where a product does not say how many.
+const USUAL_STREAMS: u32 = 16;
+
+fn prefetch(arguments: &Arguments<'_>) -> Read {
+    let (sizes, streams) = match arguments.values[..] {
+        [sizes] => (sizes, Some(USUAL_STREAMS)),
+        [sizes, streams] => (sizes, streams.strip_prefix("streams ").and_then(|number| number.trim().parse().ok())),
+        _ => return Ok(None),
+    };
+    let sizes = sizes.split_once(" of ").map(|(window, unit)| (window.trim().parse(), unit.trim().parse()));
+    let (Some((Ok(window), Ok(unit))), Some(streams), true) = (sizes, streams, arguments.only(&[""])) else {
+        return Ok(None);
+    };
+    Ok(Some(StageSpec::Prefetch { window, unit, streams, inside: arguments.chain("")? }))
 }
 
 fn mirror(arguments: &Arguments<'_>) -> Read {

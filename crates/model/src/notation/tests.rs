@@ -29,6 +29,11 @@ fn what_is_shown_can_be_read_again() {
         "clock(512MB of 4KiB, hit: link(2us); miss: link(90us))",
         "stripe(2, 64KiB: mirror(2: limit(500) then link(10ms)))",
         "writeback(1TiB, depth 4096, flush honoured: link(5ms))",
+        "writeback(16GB, depth 4096, flush immediate, reads 0.5%: link(5ms)) then link(1us)",
+        "link(25us, 1200MB/s, full duplex)",
+        "disk(1TB, 7200rpm, seek 800us to 8500us, 150MB/s to 75MB/s, queue 1 gain 0, idle 2ms)",
+        "curve(1: 6614, 2: 13516, 8: 30829.5)",
+        "prefetch(8MiB of 256KiB, streams 4: bank(8 of 256KiB, 2ms)) then link(1us)",
     ] {
         check(text, text);
     }
@@ -66,6 +71,16 @@ fn what_cannot_be_read_says_what_can() {
     check("window(4: drum(3))", "\"drum(3)\" is no stage");
     check("stripe(1, 64KiB: link(1us))", "\"stripe(1, 64KiB: link(1us))\" cannot be a model: stripe(1): 2 to 1,024");
     check("split(read: link(1us))", "\"split(read: link(1us))\" cannot be a model: an operation could pass");
+    check("curve(2: 100)", "\"curve(2: 100)\" cannot be a model: curve(1 points): numbers in flight rise from 1");
+    check("curve(1: 100, 1: 200)", "\"curve(1: 100, 1: 200)\" cannot be a model");
+    check(
+        "prefetch(1MiB of 2MiB: link(1us)) then link(1us)",
+        "\"prefetch(1MiB of 2MiB: link(1us)) then link(1us)\" cannot be a model",
+    );
+    check(
+        "prefetch(1MiB of 64KiB: link(1us))",
+        "\"prefetch(1MiB of 64KiB: link(1us))\" cannot be a model: an operation could pass",
+    );
     check("link(1us: link(2us))", "\"link(1us: link(2us))\" cannot be read");
     check(&"window(1: ".repeat(40), "\"window(1: ");
 }

@@ -5,6 +5,7 @@ mod database;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use plimsoll_drive::Elevator;
 use plimsoll_suite::recipes::articles::ArticlesOptions;
 use plimsoll_suite::recipes::bonnie::BonnieOptions;
 use plimsoll_suite::recipes::crystaldiskmark::CrystalDiskMarkOptions;
@@ -54,6 +55,9 @@ pub struct PlaceArgs {
     /// Memory of the host. With a product, its page cache is simulated; on a real host it replaces the detected size
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
+    /// I/O scheduler of the simulated host, in front of the product: none, or cfq (slices of time for each reader)
+    #[arg(long, value_name = "none|cfq", requires = "memory", default_value = "none", hide_default_value = true)]
+    pub elevator: Elevator,
     #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]

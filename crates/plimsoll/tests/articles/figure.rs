@@ -65,6 +65,18 @@ pub enum By {
     Law,
 }
 
+/// The column of the page that a reproduced value stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// A price, a specification or a measurement that was put into the catalogue or a model from this very figure, or from
+    /// the vendor that the article repeats.
+    Echo,
+    /// Arithmetic on the article's own numbers.
+    Law,
+    /// What a model gives that was not set from this figure.
+    Prediction,
+}
+
 impl Published {
     /// The signed error of `value`: 0 inside a range, else the distance to its nearer end, as a share of that end.
     pub fn error(self, value: f64) -> f64 {
@@ -111,9 +123,14 @@ impl Figure {
         }
     }
 
-    /// Whether this gave it.
-    pub fn is_by(&self, wanted: By) -> bool {
-        matches!(self.answer, Answer::Given { by, .. } if by == wanted)
+    /// Where it stands on the page; `None` when it was not reproduced.
+    pub fn column(&self) -> Option<Column> {
+        match self.answer {
+            Answer::Missing(_) => None,
+            Answer::Given { fitted: true, .. } | Answer::Given { by: By::Quote, .. } => Some(Column::Echo),
+            Answer::Given { by: By::Law, .. } => Some(Column::Law),
+            Answer::Given { by: By::Simulation, .. } => Some(Column::Prediction),
+        }
     }
 
     /// What is wrong with it, if something is.

@@ -4,6 +4,7 @@
 //! Knows nothing about how a quote or a simulation comes to its figure: `trial.rs` asks the library for both.
 
 mod azure_stripe;
+mod curves;
 mod figure;
 mod netapp;
 mod oci_levels;
@@ -11,6 +12,7 @@ mod oci_uhp;
 mod page;
 mod sakura;
 mod sakura_tables;
+mod scorecard;
 mod shelf;
 mod trial;
 
@@ -60,4 +62,9 @@ fn oci_uhp_is_reproduced() {
 #[test]
 fn the_page_is_fresh() {
     page::check(&ARTICLES.each_ref().map(|article| &**article));
+}
+
+#[test]
+fn the_scorecard_is_fresh() {
+    scorecard::check();
 }

@@ -1,18 +1,23 @@
 //! TR-4969 of 2023: Oracle on flash arrays. Knows nothing about the page it lands on.
 
+use plimsoll_model::ChainSpec;
+
 use crate::figure::{Article, By, Figure, Published};
-use crate::shelf::{carried, catalogue, model, offer};
+use crate::shelf::{carried, catalogue, model, offer, parsed};
 use crate::trial::{Outcome, Trial};
 
 /// A database block.
 const BLOCK: u64 = 8192;
+/// A read of a scan.
+const MEGABYTE: u64 = 1 << 20;
 /// The table of the report.
 const TABLE: u64 = 10_000_000_000_000;
 /// Depth at which the A800's response is the 500 us that the report gives for saturation.
 const SATURATED: u32 = 430;
 
 pub fn article() -> Article {
-    let figures = [reads(), protocols(), mixture(), writes(), turning_disks(), sizing(), database(), charts()];
+    let figures =
+        [reads(), protocols(), mixture(), writes(), bandwidth(), turning_disks(), sizing(), database(), charts()];
     Article {
         title: "TR-4969: Oracle on AFF A-Series and C-Series",
         about: "NetApp, [TR-4969](https://www.netapp.com/media/85630-tr-4969.pdf), May 2023 (Japanese edition): an A800 and \
@@ -199,13 +204,69 @@ fn writes() -> Vec<Figure> {
         |config| Trial::random_reads(BLOCK, 1).over(TABLE).writes().lasting(0, 2_000).on(&model(config)).mean_ms * 1e3;
     let [a, c] = ["a800", "c800"].map(write);
     vec![
-        Figure::new("write latency", "A-Series: microseconds", Published::Between(1.0, 999.0), "us")
-            .given(By::Simulation, "`a800`, one at a time", a, 0.0),
+        Figure::new("write latency", "A-Series: microseconds", Published::Between(1.0, 999.0), "us").given(
+            By::Simulation,
+            "`a800`, one at a time",
+            a,
+            0.0,
+        ),
         Figure::new("write latency", "C-Series over A-Series: the same", Published::Between(0.95, 1.05), "times")
-            .given(By::Simulation, "one at a time", c / a, 0.0),
-        Figure::new("write latency", "C-Series under load: rises slightly", Published::Between(1.0, f64::INFINITY), "times")
-            .missing("the model answers writes out of the NVRAM whatever the drives do; how much the drives hold them up is not published"),
+            .given(By::Simulation, "one at a time", c / a, 0.02),
+        Figure::new("write latency", "C-Series under load: rises slightly", Published::Between(1.0, 1.5), "times")
+            .given(
+                By::Simulation,
+                "`c800`, writes among 80 % reads, 500,000 a second over 100,000",
+                written("c800", 500_000) / written("c800", 100_000),
+                0.0,
+            )
+            .fitted(),
+        Figure::new("write latency", "A-Series under load", Published::Between(0.95, 1.05), "times").given(
+            By::Simulation,
+            "`a800`, the same",
+            written("a800", 500_000) / written("a800", 100_000),
+            0.0,
+        ),
     ]
+}
+
+/// Mean latency of writes among 80 % reads, ms.
+fn written(config: &str, iops: u64) -> f64 {
+    Trial::random_reads(BLOCK, 1).mixed(0.8).over(TABLE).open(iops).lasting(40, 200).on(&model(config)).write_ms
+}
+
+/// Reads of 1 MiB in order, megabytes a second.
+fn in_order(model: &ChainSpec, depth: u32) -> f64 {
+    Trial::random_reads(MEGABYTE, depth).sequential().over(TABLE).lasting(100, 300).on(model).mb()
+}
+
+fn bandwidth() -> Vec<Figure> {
+    let figure = |what: String, low, high, unit| Figure::new("bandwidth", what, Published::Between(low, high), unit);
+    let mut figures = Vec::new();
+    for depth in [1, 4, 16, 64] {
+        let [a, c] = ["a800", "c800"].map(|config| in_order(&model(config), depth));
+        let what = format!("C-Series over A-Series in order, depth {depth}: nearly the same");
+        let how = format!("reads of 1 MiB, {} and {} MB/s", a.round(), c.round());
+        figures.push(figure(what, 0.9, 1.1, "times").given(By::Simulation, how, c / a, 0.0));
+    }
+    let ports = 25_600.0;
+    let full = in_order(&model("c800"), 64) / ports;
+    figures.push(
+        figure("C-Series: ports at line rate bind".into(), 0.95, 1.0, "of 8 ports of 32 Gb")
+            .given(By::Simulation, "`c800`, reads of 1 MiB in order, depth 64", full, 0.005)
+            .fitted(),
+    );
+    // The same ports before both: what the media make of it.
+    let behind = |config: &str| parsed(&format!("link(1us, 3200MB/s) then {}", model(config)));
+    let [flash, turning] = ["c800", "hdd-array"].map(|config| in_order(&behind(config), 64));
+    figures.push(
+        figure("turning disks over flash behind the same ports: nearly the same".into(), 0.9, 1.1, "times").given(
+            By::Simulation,
+            "50 drives of `hdd-array` and `c800` behind four ports of 8 Gb, reads of 1 MiB at depth 64",
+            turning / flash,
+            0.0,
+        ),
+    );
+    figures
 }
 
 fn turning_disks() -> Vec<Figure> {
@@ -230,7 +291,7 @@ fn turning_disks() -> Vec<Figure> {
             .given(By::Simulation, "`hdd-array`, one at a time", ms, 0.06)
             .fitted(),
         Figure::new("read latency, storage", "one drive", Published::Exactly(120.0), "IOPS")
-            .given(By::Quote, "`hdd-array:drives=1`", carried("hdd-array:drives=1", BLOCK, 1.0), 0.001)
+            .given(By::Quote, "`hdd-array:drives=2`, each", carried("hdd-array:drives=2", BLOCK, 1.0) / 2.0, 0.001)
             .fitted(),
         Figure::new("upgrades", "50 drives", Published::Exactly(6_000.0), "IOPS").given(
             By::Quote,

@@ -3,37 +3,45 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::figure::{Answer, Article, By, Figure, Published};
+use crate::figure::{Answer, Article, Column, Figure, Published};
 
 const HEAD: &str = "# Five articles, and what the models make of them
 
-Five articles about the speed of storage, each with figures that somebody measured or printed. For every figure this
-page says what a quote of the catalogue, a simulation or a law of queueing makes of it, and how far that is off. A test
-works all of it out again and fails when a figure is further off than it may be, or when this page is stale:
+Five articles about the speed of storage, each with figures that somebody measured or printed. A test works all of this page
+out again, from the catalogue and the models, and fails when a figure is further off than it may be or when the page is stale:
 `cargo test -p plimsoll --test articles` (with `UPDATE_GENERATED=1` it writes the page anew).
 
-How to read the tables: an error is reproduced over published, less one; where a range is published, any value in it has
-error 0. `fitted` means that a parameter of the model was set from that very figure: its error says that the model can
-take this shape, and nothing more. All other errors are predictions. A figure that no model gives stays in the table,
-with the reason.
+A reproduced figure stands in one of three columns, and only the third counts:
+
+- **Echo**: a price, a specification or a measurement that came from the article itself, or from the vendor that it repeats. A
+  parameter of a model that was set from this very figure is an echo, too: it proves that the model can take this value.
+- **Law**: arithmetic on the article's own numbers, such as Little's law on its throughput. It shows that they agree, or not.
+- **Prediction**: what a model gives that was not set from this figure. Its error is predicted over published, less one; where a
+  range or a direction is published, anything in it has error 0.
+
+A figure that no model gives stays in the table, with the reason. [scorecard.md](scorecard.md) has whole curves.
 ";
 
 const COLUMNS: &str =
-    "| | figures | predicted | median error | 90 % of them within | worst | fitted | median error | not given |
+    "| | figures | echoes | laws | predictions | median error | 90 % of them within | worst | not given |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|
 ";
 
 /// `UPDATE_GENERATED=1 cargo test -p plimsoll --test articles` writes it anew.
 pub fn check(articles: &[&Article]) {
-    let page = page(articles);
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/articles.md");
+    write_or_compare("articles.md", &page(articles));
+}
+
+/// Writes a page of `docs` where that was asked for, and compares it otherwise.
+pub fn write_or_compare(file: &str, page: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
     if std::env::var_os("UPDATE_GENERATED").is_some() {
-        std::fs::write(&path, &page).expect("the file can be written");
+        std::fs::write(&path, page).expect("the file can be written");
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == page,
-        "docs/articles.md is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test articles, and read what changed"
+        "docs/{file} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test articles, and read what changed"
     );
 }
 
@@ -59,44 +67,32 @@ fn summary(page: &mut String, articles: &[&Article]) {
 }
 
 fn row_of(page: &mut String, title: &str, figures: &[&Figure]) {
-    let [predicted, fitted] = [false, true].map(|wanted| {
-        let chosen = figures.iter().filter(|figure| is_fitted(figure) == Some(wanted));
-        let mut errors: Vec<f64> = chosen.filter_map(|figure| figure.error()).map(f64::abs).collect();
-        errors.sort_by(f64::total_cmp);
-        errors
-    });
-    let missing = figures.iter().filter(|figure| figure.error().is_none()).count();
+    let count = |column: Option<Column>| figures.iter().filter(|figure| figure.column() == column).count();
+    let predicted = figures.iter().filter(|figure| figure.column() == Some(Column::Prediction));
+    let mut errors: Vec<f64> = predicted.filter_map(|figure| figure.error()).map(f64::abs).collect();
+    errors.sort_by(f64::total_cmp);
     let _ = writeln!(
         page,
-        "| {title} | {} | {} | {} | {} | {} | {} | {} | {missing} |",
+        "| {title} | {} | {} | {} | {} | {} | {} | {} | {} |",
         figures.len(),
-        predicted.len(),
-        share(quantile(&predicted, 0.5)),
-        share(quantile(&predicted, 0.9)),
-        share(predicted.last().copied()),
-        fitted.len(),
-        share(quantile(&fitted, 0.5)),
+        count(Some(Column::Echo)),
+        count(Some(Column::Law)),
+        errors.len(),
+        share(quantile(&errors, 0.5)),
+        share(quantile(&errors, 0.9)),
+        share(errors.last().copied()),
+        count(None),
     );
 }
 
-/// The same by what gave the figure: a quote repeats what was put into the catalogue, and a law is arithmetic on the
-/// article's own figures, so both are near by nature.
+/// Numbers apart from ranges, which are met by nature.
 fn by_kind(page: &mut String, articles: &[&Article]) {
-    page.push_str(
-        "\nThe same by what gave them: a quote repeats a rule of the catalogue, and a law is arithmetic on the \
-                   article's own\nfigures, so both are near by nature. Simulations are what models are worth.\n\n",
-    );
+    page.push_str("\nThe same by what was published:\n\n");
     page.push_str(COLUMNS);
-    let all = || articles.iter().flat_map(|article| &article.figures);
-    for (title, wanted) in [("quote", By::Quote), ("law", By::Law)] {
-        row_of(page, title, &all().filter(|figure| figure.is_by(wanted)).collect::<Vec<_>>());
-    }
-    for (title, ranges) in
-        [("simulation, a number published", false), ("simulation, a range or direction published", true)]
-    {
+    for (title, ranges) in [("a number", false), ("a range or a direction", true)] {
         let is_range = |figure: &Figure| matches!(figure.published, Published::Between(..));
-        let chosen = all().filter(|figure| figure.is_by(By::Simulation) && is_range(figure) == ranges);
-        row_of(page, title, &chosen.collect::<Vec<_>>());
+        let all = articles.iter().flat_map(|article| &article.figures);
+        row_of(page, title, &all.filter(|figure| is_range(figure) == ranges).collect::<Vec<_>>());
     }
 }
 
@@ -104,9 +100,10 @@ fn by_kind(page: &mut String, articles: &[&Article]) {
 fn worst(page: &mut String, articles: &[&Article]) {
     const SHOWN: usize = 10;
     let all = articles.iter().flat_map(|article| article.figures.iter().map(move |figure| (article.title, figure)));
-    let mut all: Vec<_> = all.filter_map(|(title, figure)| Some((figure.error()?, title, figure))).collect();
+    let predicted = all.filter(|(_, figure)| figure.column() == Some(Column::Prediction));
+    let mut all: Vec<_> = predicted.filter_map(|(title, figure)| Some((figure.error()?, title, figure))).collect();
     all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
-    page.push_str("\nThe largest errors:\n\n");
+    page.push_str("\nThe largest errors of predictions:\n\n");
     for (error, title, figure) in all.into_iter().take(SHOWN) {
         let _ = writeln!(page, "- {title}, {}, {}: {}", figure.place, figure.what, signed(error));
     }
@@ -133,7 +130,7 @@ fn reasons(page: &mut String, articles: &[&Article]) {
 
 fn section(page: &mut String, article: &Article) {
     let _ = write!(page, "\n## {}\n\n{}\n\n", article.title, article.about);
-    page.push_str("| place | figure | published | reproduced | error | how |\n|---|---|---:|---:|---:|---|\n");
+    page.push_str("| place | figure | published | echo | law | prediction | error | how |\n|---|---|---:|---:|---:|---:|---:|---|\n");
     for figure in &article.figures {
         let _ = writeln!(page, "{}", line(figure));
     }
@@ -154,47 +151,40 @@ fn line(figure: &Figure) -> String {
     };
     let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
     let head = format!("| {} | {} | {published}{unit} |", figure.place, figure.what);
-    match &figure.answer {
-        Answer::Missing(why) => format!("{head} not given | | {why} |"),
-        Answer::Given { value, by, how, fitted, .. } => {
-            let by = match by {
-                By::Quote => "quote",
-                By::Simulation => "simulated",
-                By::Law => "law",
-            };
-            let fitted = if *fitted { ", fitted" } else { "" };
-            let error = signed(figure.published.error(*value));
-            format!("{head} {}{unit} | {error} | {by}{fitted}: {how} |", number(*value))
-        }
-    }
-}
-
-fn is_fitted(figure: &Figure) -> Option<bool> {
-    match &figure.answer {
-        Answer::Given { fitted, .. } => Some(*fitted),
-        Answer::Missing(_) => None,
+    let (Answer::Given { value, how, .. }, Some(column)) = (&figure.answer, figure.column()) else {
+        let Answer::Missing(why) = &figure.answer else { return head };
+        return format!("{head} | | not given | | {why} |");
+    };
+    let error = figure.published.error(*value);
+    let shown = format!("{}{unit}", number(*value));
+    // What is no prediction has its difference beside it, where there is one.
+    let aside = if signed(error) == "0.0 %" { String::new() } else { format!(" ({})", signed(error)) };
+    match column {
+        Column::Echo => format!("{head} {shown}{aside} | | | | {how} |"),
+        Column::Law => format!("{head} | {shown}{aside} | | | {how} |"),
+        Column::Prediction => format!("{head} | | {shown} | {} | {how} |", signed(error)),
     }
 }
 
 /// The nearest-rank quantile of sorted values.
-fn quantile(sorted: &[f64], quantile: f64) -> Option<f64> {
+pub fn quantile(sorted: &[f64], quantile: f64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
     let rank = (quantile * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
 }
 
-fn share(value: Option<f64>) -> String {
+pub fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{:.1} %", value * 100.0))
 }
 
-fn signed(error: f64) -> String {
+pub fn signed(error: f64) -> String {
     // So that no error is shown as minus nothing.
     let percent = (error * 1000.0).round() / 10.0 + 0.0;
     if percent == 0.0 { "0.0 %".into() } else { format!("{percent:+.1} %") }
 }
 
 /// Exactly where four decimals are enough for that, as prices are printed; else four figures. Thousands are set apart.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }

@@ -40,6 +40,8 @@ pub struct Outcome {
     pub mean_ms: f64,
     /// The same of the reads.
     pub read_ms: f64,
+    /// The same of the writes.
+    pub write_ms: f64,
 }
 
 impl Outcome {
@@ -117,14 +119,16 @@ impl Trial {
         let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("models have no faults");
         let from = (self.warm_up_ms / slice_ms) as usize;
         let slices = seen.series.iter().skip(from).take((self.counted_ms / slice_ms) as usize);
-        let (mut all, mut reads) = (Bins::default(), Bins::default());
+        let (mut all, mut reads, mut writes) = (Bins::default(), Bins::default(), Bins::default());
         for slice in slices {
             all.merge(&slice.tally.response());
             reads.merge(&slice.tally.response_where(|counter| counter.kind == Kind::Read));
+            writes.merge(&slice.tally.response_where(|counter| counter.kind == Kind::Write));
         }
         let iops = all.count as f64 * 1e3 / f64::from(self.counted_ms);
-        let [mean_ms, read_ms] = [all, reads].map(|bins| bins.mean().map_or(f64::NAN, Span::as_millis_f64));
-        Outcome { iops, bytes: iops * self.size as f64, mean_ms, read_ms }
+        let [mean_ms, read_ms, write_ms] =
+            [all, reads, writes].map(|bins| bins.mean().map_or(f64::NAN, Span::as_millis_f64));
+        Outcome { iops, bytes: iops * self.size as f64, mean_ms, read_ms, write_ms }
     }
 
     fn specs(&self) -> Vec<StreamSpec> {

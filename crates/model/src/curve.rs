@@ -1,0 +1,87 @@
+//! Storage that was measured as a whole: what it carries with 1, 2, ... operations in flight.
+//!
+//! One queue whose rate depends on how many operations are there, with exponential services: the load-dependent server of
+//! product-form networks (Baskett, Chandy, Muntz and Palacios 1975), so that members of an array behave as measured for
+//! whatever number each of them has at a moment.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use fastrand::Rng;
+use plimsoll_units::{Instant, Iops, Span};
+
+use crate::spec::{Demand, Service};
+use crate::variate::Variate;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Curve {
+    /// Operations a second by the number in flight.
+    points: Vec<(u32, f64)>,
+    /// Who is there, the first being served.
+    queue: VecDeque<u32>,
+    /// The rate that the next moment was drawn for.
+    drawn: f64,
+    unit: Variate,
+    rng: Rng,
+}
+
+/// What a moment of a [`Curve`] means.
+pub(crate) enum Served {
+    /// Nothing was served yet: the next moment.
+    Again(Instant),
+    /// The first is through: who is next, and the next moment.
+    Through(Option<(u32, Instant)>),
+}
+
+/// The mean of the times that are drawn, to be scaled.
+const UNIT: Span = Span::from_secs(1);
+/// What is drawn.
+pub(crate) const DRAWN: Demand = Demand { spread: Service::Exponential, ..Demand::constant(UNIT) };
+
+impl Curve {
+    /// `unit` draws [`DRAWN`].
+    pub(crate) fn new(points: &[(u32, Iops)], unit: Variate, seed: u64) -> Self {
+        let points = points.iter().map(|(number, iops)| (*number, iops.as_f64())).collect();
+        Self { points, queue: VecDeque::new(), drawn: 0.0, unit, rng: Rng::with_seed(!seed) }
+    }
+
+    /// The next moment, if `passage` is alone.
+    pub(crate) fn enter(&mut self, now: Instant, passage: u32) -> Option<Instant> {
+        self.queue.push_back(passage);
+        (self.queue.len() == 1).then(|| self.draw(now))
+    }
+
+    /// The moment that was drawn last has come.
+    pub(crate) fn serve(&mut self, now: Instant) -> Served {
+        let rate = rate(&self.points, self.queue.len());
+        if rate < self.drawn && self.rng.f64() * self.drawn >= rate {
+            return Served::Again(self.draw(now));
+        }
+        self.queue.pop_front();
+        let next = self.queue.front().copied();
+        Served::Through(next.map(|passage| (passage, self.draw(now))))
+    }
+
+    /// The next moment, as if an operation more were there: a moment at which there is none serves nothing, with the
+    /// probability that gives the right rate (thinning, Lewis and Shedler 1979). In a closed load an answer is followed by
+    /// an operation at once, and every moment serves.
+    fn draw(&mut self, now: Instant) -> Instant {
+        let there = self.queue.len();
+        self.drawn = rate(&self.points, there).max(rate(&self.points, there + 1));
+        now + Span::from_nanos((self.unit.spread_out(UNIT).as_nanos() as f64 / self.drawn + 0.5) as u64)
+    }
+}
+
+/// The rate with so many in flight: on straight lines between the points, constant beyond the last.
+pub(crate) fn rate(points: &[(u32, f64)], number: usize) -> f64 {
+    let number = number as f64;
+    let above = points.iter().position(|(at, _)| f64::from(*at) >= number);
+    match above {
+        Some(0) => points[0].1,
+        Some(index) => {
+            let ((low, from), (high, to)) = (points[index - 1], points[index]);
+            from + (to - from) * (number - f64::from(low)) / f64::from(high - low)
+        }
+        None => points[points.len() - 1].1,
+    }
+}
