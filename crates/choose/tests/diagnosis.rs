@@ -225,6 +225,7 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> Subject {
             series(Class::Read, Measure::Latency, &|(_, latency_s)| *latency_s),
         ],
         account: None,
+        works: Vec::new(),
         doubts: Vec::new(),
     }
 }
@@ -326,7 +327,7 @@ fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Acco
         waits: events,
         place: place(),
     };
-    Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, caches: Vec::new() }
+    Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, stored_bytes: None, caches: Vec::new() }
 }
 
 proptest! {
