@@ -189,10 +189,13 @@ pub(crate) enum Edge {
     End,
 }
 
+/// The values of one scope at a moment.
+type Values = Vec<(Meaning, f64, Origin)>;
+
 /// Points of many series by moment: windows come in the order of time, and each once for all series.
 #[derive(Debug, Default)]
 pub(crate) struct Points {
-    by_moment: BTreeMap<DateTime, BTreeMap<u32, Vec<(Meaning, f64, Origin)>>>,
+    by_moment: BTreeMap<DateTime, BTreeMap<u32, Values>>,
 }
 
 impl Points {

@@ -222,7 +222,7 @@ fn matters(quantity: &Quantity, value: f64) -> bool {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
+    if values.len() % 2 == 1 { values[middle] } else { values[middle - 1].midpoint(values[middle]) }
 }
 
 fn with_load(series: &Series, whole: &Spent) -> Vec<WithLoad> {

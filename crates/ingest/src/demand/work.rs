@@ -31,9 +31,17 @@ pub struct Work {
 
 impl Work {
     fn new(part: String, place: Place) -> Self {
-        let [seconds, reads, bytes_read, read_s, writes, bytes_written] = [0.0; 6];
-        let tallies = BTreeMap::new();
-        Self { part, seconds, reads, bytes_read, read_s, writes, bytes_written, tallies, place }
+        Self {
+            part,
+            seconds: 0.0,
+            reads: 0.0,
+            bytes_read: 0.0,
+            read_s: 0.0,
+            writes: 0.0,
+            bytes_written: 0.0,
+            tallies: BTreeMap::new(),
+            place,
+        }
     }
 
     /// The sum of a tally; none if no input states it.

@@ -157,7 +157,7 @@ impl LineFormat for Vmstat {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.counters.end(out);
-        if self.counters.undated && out.count() > 0 {
+        if self.counters.untimed > 0 && !self.counters.has_begin && out.count() > 0 {
             out.caution(None, "it does not say its times: they are counted from 1 January 1970; say them with --begin");
         }
         if let Some(first) = self.first.take() {
@@ -187,8 +187,8 @@ struct Counters {
     at: Option<DateTime>,
     numbers: Vec<f64>,
     has_begin: bool,
-    /// Samples were placed in time by their distance alone.
-    undated: bool,
+    /// Samples that were placed in time by their distance alone.
+    untimed: u32,
     /// A table of another kind that is known by name.
     other: bool,
 }
@@ -220,7 +220,7 @@ impl Counters {
             pace.begin.get_or_insert(UNDATED.to_datetime(jiff::civil::Time::midnight()));
         }
         let disks = DeviceCounters::new(&COLUMNS, Wraps::Never);
-        Self { pace, in_table: false, disks, at: None, numbers: Vec::new(), has_begin, undated: false, other: false }
+        Self { pace, in_table: false, disks, at: None, numbers: Vec::new(), has_begin, untimed: 0, other: false }
     }
 
     /// Takes a line. False if it belongs to none of these tables.
@@ -259,7 +259,7 @@ impl Counters {
         }
         let (at, age) = match self.at.take() {
             None => {
-                self.undated |= !self.has_begin;
+                self.untimed += 1;
                 self.pace.next()
             }
             at => (at, None),
