@@ -361,7 +361,7 @@ fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
     let begin = jiff::civil::date(2026, 3, 2).at(0, 0, 0, 0);
     let mut of_hour = account(&[(0, 1_000.0, 1.0), (5, 100.0, 1.0)], 1.0, 0.0);
     let slot = |hour: usize| Slot {
-        begin: begin.checked_add(jiff::SignedDuration::from_hours(hour as i64)).ok(),
+        begin: begin.checked_add(jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default())).ok(),
         length: Span::from_secs(3_600),
     };
     let spent = |(reads, locks): &(f64, f64)| {
@@ -398,7 +398,7 @@ fn an_unusual_hour_is_found_and_named() {
     let found = hours(&sessions);
     let history = found.history.as_ref().expect("twelve windows");
     assert_eq!(history.windows.len(), 12);
-    assert!(history.unusual.iter().all(|unusual| unusual.slot.begin.map(|begin| begin.hour()) == Some(7)));
+    assert!(history.unusual.iter().all(|unusual| unusual.slot.begin.is_some_and(|begin| begin.hour() == 7)));
     assert!(ids(&found).contains(&"unusual"), "{:?}", ids(&found));
     assert_eq!(history.windows[7].main, Part::Lock);
 }
