@@ -14,7 +14,7 @@ use super::totals::{total, value};
 pub struct History {
     /// The windows that state the database's time, in the order of time.
     pub windows: Vec<WindowTime>,
-    /// Windows in which a quantity is far above its median, the farthest first.
+    /// Quantities that are far above their median in a window: sessions first, the most of them before others.
     pub unusual: Vec<Unusual>,
     /// How waits go with the load, the strongest first.
     pub with_load: Vec<WithLoad>,
@@ -186,7 +186,6 @@ fn unusual(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Vec
     /// Values that are nearly constant have no deviation: this share of the median is the least.
     const LEAST_DEVIATION: f64 = 0.05;
     const TIMES: f64 = 1.5;
-    const MOST: usize = 10;
     let mut found = Vec::new();
     for (quantity, values) in series {
         let known: Vec<f64> = values.iter().copied().flatten().collect();
@@ -205,8 +204,12 @@ fn unusual(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Vec
             }
         }
     }
-    found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    found.truncate(MOST);
+    // Sessions first, by how many there are more than usual; durations by their distance.
+    let weight = |unusual: &Unusual| match unusual.quantity {
+        Quantity::Active | Quantity::Waiting(_) => (1, unusual.value - unusual.median),
+        _ => (0, unusual.score),
+    };
+    found.sort_by(|a, b| weight(b).0.cmp(&weight(a).0).then(weight(b).1.total_cmp(&weight(a).1)));
     found
 }
 

@@ -59,7 +59,8 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
     }
     let mut blocks = vec![Block::Table(table)];
     if !history.unusual.is_empty() {
-        let unusual = Table::of("Unusual windows", UNUSUAL, &history.unusual, |unusual| {
+        let shown = history.unusual.iter().take(ROWS_MAX);
+        let unusual = Table::of("Unusual windows", UNUSUAL, shown, |unusual| {
             vec![
                 Cell::text(begin(unusual.slot)),
                 Cell::text(quantity(&unusual.quantity)),
@@ -68,7 +69,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
                 Cell::three(unusual.score),
             ]
         });
-        let note = "distance: modified z-score, in median absolute deviations; 3.5 and more are listed".to_owned();
+        let note = "distance: modified z-score, in median absolute deviations, 3.5 and more; the largest are listed".to_owned();
         blocks.push(Block::Table(unusual.with_notes([note])));
     }
     if !history.with_load.is_empty() {
