@@ -1,12 +1,13 @@
-//! Is storage the problem at all? How a database spent its time, what faster storage or more memory would give back,
-//! how the storage answers as it is asked more, and what its limits are: verdicts as data, with their evidence.
+//! Is storage the problem at all? The parts of a database's time, the effect of faster storage or more memory, latency
+//! under load, limits, and the origin of the work: verdicts as data, with their evidence.
 //!
-//! Knows what inputs say ([`plimsoll_ingest::Subject`]) and one offer, when somebody names it; no form of report, and no
-//! words: those are the report's.
+//! Knows the demand ([`plimsoll_ingest::Subject`]) and at most one offer; no form of report and no words: those are the
+//! report's.
 
 mod cache;
 mod ceilings;
 mod effect;
+mod history;
 mod pinned;
 mod response;
 mod rules;
@@ -21,6 +22,7 @@ pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OnOffer};
 pub use effect::{DatabaseEffect, FLOOR_S, Latencies, PartEffect, effect, without_storage};
+pub use history::{Change, Changed, History, Quantity, Unusual, WindowTime, WithLoad};
 pub use pinned::Pinned;
 pub use response::{Point, Response};
 pub use split::{Commits, Part, Slice, Split};
@@ -57,6 +59,8 @@ pub struct Diagnosis {
     pub responses: Vec<Response>,
     /// Rates that stay at one value in many windows.
     pub pinned: Vec<Pinned>,
+    /// Its windows over time, where there are several that state the database's time.
+    pub history: Option<History>,
     /// The demand beside the ceilings of the configuration that was asked for.
     pub on: Option<OnOffer>,
     /// What follows, the answer first.
@@ -89,6 +93,7 @@ pub fn diagnose(subject: &Subject, question: &Question<'_>) -> Diagnosis {
         cache: account.map(|account| cache::steps(account, question.misses)).unwrap_or_default(),
         responses: response::responses(subject),
         pinned: pinned::pinned(subject),
+        history: history::history(subject),
         on: question.on.map(|offer| ceilings::on(subject, offer)),
         verdicts: Vec::new(),
         split,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Date, Terms};
 use plimsoll_choose::diagnosis::{
-    Diagnosis, FLOOR_S, Latencies, Part, Question, Verdict, diagnose, effect, without_storage,
+    Diagnosis, FLOOR_S, Latencies, Part, Quantity, Question, Verdict, diagnose, effect, without_storage,
 };
 use plimsoll_ingest::{
     Account, Class, Demand, EventTime, Ingest, Measure, Origin, Outcome, Place, Series, Slot, Spent, Statistic,
-    Subject, Waited,
+    Subject, Tally, Waited, Work,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
@@ -225,6 +225,7 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> Subject {
             series(Class::Read, Measure::Latency, &|(_, latency_s)| *latency_s),
         ],
         account: None,
+        works: Vec::new(),
         doubts: Vec::new(),
     }
 }
@@ -326,7 +327,7 @@ fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Acco
         waits: events,
         place: place(),
     };
-    Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, caches: Vec::new() }
+    Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, stored_bytes: None, caches: Vec::new() }
 }
 
 proptest! {
@@ -353,6 +354,114 @@ proptest! {
         let same = effect(&account, &Latencies(same)).expect("it has time");
         prop_assert!((same.after_s - same.before_s).abs() <= 1e-9 * same.before_s);
     }
+}
+
+/// Hours of a database: active sessions that wait for reads, and for a lock, by window.
+fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
+    let begin = jiff::civil::date(2026, 3, 2).at(0, 0, 0, 0);
+    let mut of_hour = account(&[(0, 1_000.0, 1.0), (5, 100.0, 1.0)], 1.0, 0.0);
+    let slot = |hour: usize| Slot {
+        begin: begin.checked_add(jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default())).ok(),
+        length: Span::from_secs(3_600),
+    };
+    let spent = |(reads, locks): &(f64, f64)| {
+        let mut spent = of_hour.whole.clone();
+        for wait in &mut spent.waits {
+            let of = if &*wait.event == "db file sequential read" { *reads } else { *locks };
+            wait.total_s = if wait.foreground { of * 3_600.0 } else { 0.0 };
+        }
+        (spent.processor_s, spent.commits) = (Some(0.0), Some(reads * 3_600.0));
+        spent.database_s = (reads + locks) * 3_600.0;
+        spent
+    };
+    let slots: Vec<Spent> = sessions.iter().map(spent).collect();
+    of_hour.whole.database_s = slots.iter().map(|spent| spent.database_s).sum();
+    of_hour.whole.seconds = 3_600.0 * slots.len() as f64;
+    for wait in of_hour.whole.waits.iter_mut().filter(|wait| wait.foreground) {
+        let of =
+            |spent: &Spent| spent.waits.iter().find(|other| other.event == wait.event).map_or(0.0, |of| of.total_s);
+        wait.total_s = slots.iter().map(of).sum();
+    }
+    of_hour.slots = slots.into_iter().map(Some).collect();
+    let mut subject = disk(&vec![(300.0, 0.001); sessions.len()], 1.0);
+    subject.slots = (0..sessions.len()).map(slot).collect();
+    subject.account = Some(of_hour);
+    check(&subject)
+}
+
+#[test]
+fn an_unusual_hour_is_found_and_named() {
+    let mut sessions: Vec<(f64, f64)> = (0..12).map(|hour| (1.0 + 0.1 * f64::from(hour % 4), 0.2)).collect();
+    let found = hours(&sessions);
+    assert!(!ids(&found).contains(&"unusual"), "{:?}", found.history);
+    sessions[7].1 = 9.0;
+    let found = hours(&sessions);
+    let history = found.history.as_ref().expect("twelve windows");
+    assert_eq!(history.windows.len(), 12);
+    assert!(history.unusual.iter().all(|unusual| unusual.slot.begin.is_some_and(|begin| begin.hour() == 7)));
+    assert!(ids(&found).contains(&"unusual"), "{:?}", ids(&found));
+    assert_eq!(history.windows[7].main, Part::Lock);
+}
+
+#[test]
+fn waits_that_follow_the_load_are_told_from_others() {
+    let found = hours(&(0..12).map(|hour| (1.0 + f64::from(hour % 5), 0.5)).collect::<Vec<_>>());
+    let of = |event: &str| {
+        let waits = &found.history.as_ref().expect("twelve windows").with_load;
+        waits.iter().find(|wait| &*wait.event == event).map(|wait| wait.correlation)
+    };
+    assert_eq!(of("db file sequential read"), Some(1.0));
+    assert_eq!(of("enq: TX - row lock contention"), Some(0.0), "a constant goes with nothing");
+}
+
+#[test]
+fn a_change_between_two_periods_has_its_cause() {
+    let found = hours(&[(1.0, 0.1), (1.0, 4.0)]);
+    let change = found.history.as_ref().and_then(|history| history.change.as_ref()).expect("two windows");
+    assert_eq!(change.windows, [1, 1]);
+    let main = change.main().expect("a wait grew");
+    assert_eq!(main.quantity, Quantity::Waiting("enq: TX - row lock contention".into()));
+    near(main.after - main.before, 3.9, 1e-9);
+    assert!(ids(&found).contains(&"changed"), "{:?}", ids(&found));
+    let same = hours(&[(1.0, 0.1), (1.0, 0.1)]);
+    assert!(!ids(&same).contains(&"changed"));
+}
+
+/// A part of a subject's work: reads, writes and tallies, in an hour.
+fn work(part: &str, reads: f64, writes: f64, tallies: &[(&'static str, f64)]) -> Work {
+    Work {
+        part: part.to_owned(),
+        seconds: 3_600.0,
+        reads,
+        bytes_read: reads * 8_192.0,
+        read_s: 0.0,
+        writes,
+        bytes_written: writes * 8_192.0,
+        tallies: tallies.iter().copied().collect(),
+        place: Place { input: Arc::from("test"), origin: Origin::line(1) },
+    }
+}
+
+#[test]
+fn the_origin_of_the_work_is_named() {
+    let found = |works: Vec<Work>| {
+        let found = check(&Subject { works, ..disk(&[(300.0, 0.001)], 1.0) });
+        ids(&found).into_iter().filter(|id| !matches!(*id, "untold" | "quick" | "slow")).collect::<Vec<_>>()
+    };
+    let checkpoints =
+        |timed, requested| vec![(Tally::CHECKPOINTS_TIMED, timed), (Tally::CHECKPOINTS_REQUESTED, requested)];
+    let whole = |tallies: &[(&'static str, f64)]| work("", 1e6, 1e5, tallies);
+    assert_eq!(found(vec![whole(&checkpoints(1.0, 30.0))]), ["checkpoints-requested"]);
+    assert_eq!(found(vec![whole(&checkpoints(30.0, 2.0))]), [""; 0]);
+    assert_eq!(found(vec![whole(&[]), work("statement 7", 7e5, 10.0, &[])]), ["one-statement-reads"]);
+    assert_eq!(found(vec![whole(&[]), work("statement 7", 1e5, 10.0, &[])]), [""; 0]);
+    assert_eq!(found(vec![whole(&[(Tally::AUTOVACUUM, 3e5)])]), ["autovacuum"]);
+    assert_eq!(found(vec![whole(&[(Tally::SESSION_WRITES, 5e4)])]), ["sessions-write"]);
+    assert_eq!(found(vec![whole(&[]), work("/d/orders.ibd", 9e5, 5e4, &[])]), ["one-file"]);
+    assert_eq!(found(vec![whole(&[(Tally::FREE_PAGE_WAITS, 9e4)])]), ["buffer-waits"]);
+    let statement = |name: &str, seconds| work(name, 0.0, 0.0, &[(Tally::CALLS, 10.0), (Tally::EXECUTION_S, seconds)]);
+    let slow = vec![whole(&[]), statement("statement a", 90.0), statement("statement b", 1.0)];
+    assert_eq!(found(slow), ["slow-statement"]);
 }
 
 /// Reports that only some machines have: `PLIMSOLL_SAMPLES` names their folder.

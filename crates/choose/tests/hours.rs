@@ -31,6 +31,7 @@ fn week(iops: impl Fn(u8) -> f64) -> Subject {
         series: vec![series(Measure::Iops, 1.0), series(Measure::Throughput, 8_192.0)],
         slots,
         account: None,
+        works: Vec::new(),
         doubts: Vec::new(),
     }
 }

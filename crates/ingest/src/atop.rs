@@ -2,8 +2,6 @@
 //!
 //! The first sample of both is the mean since the host was started: it is left out if others follow.
 
-use std::sync::Arc;
-
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -11,25 +9,25 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Class, Fate, Origin, Scope, Window};
 use crate::refusal::Refusal;
-use crate::series::Said;
-use crate::snapshot::{Counted, Risen};
-use crate::text;
+use crate::sampled::{self, Column, Meaning};
+use crate::snapshot::Counted;
 use crate::text::timestamp::{self, Stamp};
+use crate::text::{self, KIB, MILLI, SECTOR};
 
-/// What one sample says of one disk.
+/// A disk of a sample.
 struct Disk {
-    name: Arc<str>,
+    name: String,
     line: u64,
-    said: Vec<(Said, f64, &'static str)>,
+    values: Vec<(Meaning, f64, &'static str)>,
 }
 
-/// Disks of one sample, and when it was taken.
+/// The disks of a sample, and its time.
 #[derive(Default)]
 struct Sample {
     host: String,
     end: Option<DateTime>,
     length: Span,
-    /// It is the mean since the start.
+    /// True for the mean since the start.
     is_boot: bool,
     disks: Vec<Disk>,
 }
@@ -57,7 +55,7 @@ impl Samples {
         self.hand_over(&sample, out);
     }
 
-    /// Hands over what is left: the mean since the start when there is nothing else. How many figures of disks there are.
+    /// Hands over the mean since the start if it is the only sample. Returns the number of rows.
     fn finish(&mut self, out: &mut Builder) -> u32 {
         if let Some(boot) = self.boot.take() {
             if self.count == 0 {
@@ -84,28 +82,16 @@ impl Samples {
             None => out.sample(Window { begin, length }),
         };
         for disk in &sample.disks {
-            put(disk, &sample.host, (window, length.as_secs_f64()), out);
+            let scope = out.scope(Scope { host: sample.host.clone(), part: disk.name.clone(), ..Scope::default() });
+            let values = disk
+                .values
+                .iter()
+                .map(|(value, number, field)| (value.clone(), *number, out.origin(disk.line, &disk.name, field)));
+            sampled::put(values.collect::<Vec<_>>(), (scope, window), length.as_secs_f64(), out);
         }
         self.count += 1;
         self.disks += sample.disks.len() as u32;
     }
-}
-
-fn put(disk: &Disk, host: &str, (window, seconds): (u32, f64), out: &mut Builder) {
-    let scope = out.scope(Scope { host: host.to_owned(), part: disk.name.to_string(), ..Scope::default() });
-    let mut sums: Vec<(&Counted, f64, Origin)> = Vec::with_capacity(disk.said.len());
-    for (said, value, field) in &disk.said {
-        let (counted, sum) = match said {
-            Said::Sum(counted) => (counted, *value),
-            Said::Rate(counted) => (counted, value * seconds),
-            Said::Figure(..) => continue,
-        };
-        let origin = Origin { line: disk.line, table: Some(Arc::clone(&disk.name)), field: out.text(field) };
-        sums.push((counted, sum, origin));
-    }
-    let counts: Vec<(&Counted, f64, &Origin)> =
-        sums.iter().map(|(counted, sum, origin)| (*counted, *sum, origin)).collect();
-    Risen { counts: &counts, seconds, at: (scope, window) }.put(&Origin::line(disk.line), out);
 }
 
 /// Output of `atop -P`.
@@ -124,9 +110,8 @@ fn is_labelled(head: &Head<'_>) -> Resemblance {
     }
 }
 
-/// What every line begins with: label, host, seconds since 1970, date, time, seconds of the sample.
+/// The beginning of each line behind its label: host, seconds since 1970, date, time, seconds of the sample.
 struct Fields<'a> {
-    label: &'a str,
     host: &'a str,
     seconds: f64,
     length: f64,
@@ -135,13 +120,12 @@ struct Fields<'a> {
 
 fn fields(line: &str) -> Option<Fields<'_>> {
     let mut words = line.split_ascii_whitespace();
-    let label =
-        words.next().filter(|label| label.len() == 3 && label.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
+    words.next().filter(|label| label.len() == 3 && label.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
     let (host, seconds) = (words.next()?, words.next()?.parse().ok()?);
     let (date, time) = (words.next()?, words.next()?);
     let length = words.next()?.parse().ok().filter(|length| *length >= 0.0)?;
     let is_date = date.len() == 10 && date.as_bytes()[4] == b'/' && time.contains(':');
-    is_date.then_some(Fields { label, host, seconds, length, rest: words })
+    is_date.then_some(Fields { host, seconds, length, rest: words })
 }
 
 #[derive(Default)]
@@ -200,7 +184,7 @@ impl Labelled {
             self.broken = Some(number);
             return out.caution(Some(Origin::line(number)), "a line without its values: left out");
         };
-        // Where lines between samples were filtered away, the time tells them apart.
+        // Without the lines between samples, a new time begins a sample.
         if self.seconds.is_some_and(|seconds| (seconds - fields.seconds).abs() > 0.5) {
             self.hand_over(out);
         }
@@ -215,50 +199,46 @@ impl Labelled {
     }
 }
 
+/// Values of a disk behind its name.
+const COLUMNS: [Column; 7] = [
+    Column("ms busy", Counted::BusySeconds(Class::All), MILLI),
+    Column("reads", Counted::Operations(Class::Read), 1.0),
+    Column("sectors read", Counted::Bytes(Class::Read), SECTOR),
+    Column("writes", Counted::Operations(Class::Write), 1.0),
+    Column("sectors written", Counted::Bytes(Class::Write), SECTOR),
+    Column("discards", Counted::Operations(Class::Discard), 1.0),
+    Column("sectors discarded", Counted::Bytes(Class::Discard), SECTOR),
+];
+
 fn labelled_disk(fields: &mut Fields, line: u64) -> Option<Disk> {
-    const SECTOR: f64 = 512.0;
-    debug_assert_eq!(fields.label, "DSK");
-    let name = fields.rest.next()?;
-    let mut numbers = [None; 9];
-    for (place, word) in numbers.iter_mut().zip(&mut fields.rest) {
-        *place = word.parse::<f64>().ok().filter(|value| *value >= 0.0);
-    }
-    let [Some(busy_ms), Some(reads), Some(taken), Some(writes), Some(given), ref newer @ ..] = numbers else {
+    let name = fields.rest.next()?.to_owned();
+    let mut number = || fields.rest.next()?.parse::<f64>().ok().filter(|value| *value >= 0.0);
+    let numbers: [Option<f64>; 9] = std::array::from_fn(|_| number());
+    // Older versions end with the writes.
+    if numbers[..5].iter().any(Option::is_none) {
         return None;
+    }
+    let has_discards = numbers[5].is_some() && numbers[6].is_some();
+    let known = COLUMNS.iter().zip(numbers).take(if has_discards { 7 } else { 5 });
+    let value = |(Column(name, counted, unit), number): (&Column, Option<f64>)| {
+        Some((Meaning::Sum(counted.clone()), number? * unit, *name))
     };
-    let seconds = busy_ms / 1e3;
-    let mut said = vec![
-        (Said::Sum(Counted::Operations(Class::Read)), reads, "reads"),
-        (Said::Sum(Counted::Bytes(Class::Read)), taken * SECTOR, "sectors read"),
-        (Said::Sum(Counted::Operations(Class::Write)), writes, "writes"),
-        (Said::Sum(Counted::Bytes(Class::Write)), given * SECTOR, "sectors written"),
-        (Said::Sum(Counted::BusySeconds(Class::All)), seconds, "ms busy"),
-    ];
-    if let [Some(discards), Some(sectors), ..] = newer {
-        said.push((Said::Sum(Counted::Operations(Class::Discard)), *discards, "discards"));
-        said.push((Said::Sum(Counted::Bytes(Class::Discard)), sectors * SECTOR, "sectors discarded"));
-    }
-    if let [_, _, _, Some(queue)] = newer {
-        said.push((Said::Sum(Counted::QueueSeconds(Class::All)), queue * seconds, "queue while busy"));
-    }
-    Some(Disk { name: name.into(), line, said })
+    let mut values: Vec<_> = known.filter_map(value).collect();
+    let queue = numbers[8].zip(numbers[0]).map(|(queue, busy_ms)| queue * busy_ms * MILLI);
+    values.extend(queue.map(|seconds| (Meaning::Sum(Counted::QueueSeconds(Class::All)), seconds, "queue while busy")));
+    Some(Disk { name, line, values })
 }
 
 /// Pages of atop.
 pub(crate) const PAGE: Form = Form::lines("atop", "pages of atop", is_page, |_| Box::new(Pages::default()));
 
 fn is_page(head: &Head<'_>) -> Resemblance {
-    match (
-        head.has("ATOP - ") && head.has(" elapsed"),
-        head.has("\nDSK |") || head.text().starts_with("DSK |"),
-        head.has("\nCPU |"),
-    ) {
-        (true, true, _) => Resemblance::Is { marks: 4 },
-        (true, _, true) => Resemblance::Is { marks: 2 },
-        (true, ..) => Resemblance::Near { marks: 1, missing: "line of CPU or DSK" },
-        (_, true, _) => Resemblance::Near { marks: 1, missing: "heading `ATOP -`" },
-        _ => Resemblance::None,
-    }
+    let (heading, disks) = (head.has("ATOP - ") && head.has(" elapsed"), head.text().starts_with("DSK |"));
+    let disks = disks || head.has("\nDSK |");
+    Resemblance::is(4, heading && disks)
+        .or(2, heading && head.has("\nCPU |"))
+        .or_near(1, heading, "line of CPU or DSK")
+        .or_near(1, disks, "heading `ATOP -`")
 }
 
 #[derive(Default)]
@@ -346,9 +326,9 @@ fn page_disk(line: &str, number: u64, length: Span) -> Option<Disk> {
             _ => {}
         }
     }
-    let mut said = vec![
-        (Said::Sum(Counted::Operations(Class::Read)), reads?, "read"),
-        (Said::Sum(Counted::Operations(Class::Write)), writes?, "write"),
+    let mut values = vec![
+        (Meaning::Sum(Counted::Operations(Class::Read)), reads?, "read"),
+        (Meaning::Sum(Counted::Operations(Class::Write)), writes?, "write"),
     ];
     let seconds = length.as_secs_f64();
     for (class, count, size, rate, field) in [
@@ -356,19 +336,20 @@ fn page_disk(line: &str, number: u64, length: Span) -> Option<Disk> {
         (Class::Write, writes?, sizes[1], rates[1], "KiB/w, MBw/s"),
     ] {
         let bytes = bytes(count, size, rate, seconds);
-        said.extend(bytes.map(|bytes| (Said::Sum(Counted::Bytes(class)), bytes, field)));
+        values.extend(bytes.map(|bytes| (Meaning::Sum(Counted::Bytes(class)), bytes, field)));
     }
     if let Some(busy) = busy {
-        said.push((Said::Rate(Counted::BusySeconds(Class::All)), busy, "busy"));
-        said.extend(queue.map(|queue| (Said::Rate(Counted::QueueSeconds(Class::All)), queue * busy, "avq while busy")));
+        values.push((Meaning::Rate(Counted::BusySeconds(Class::All)), busy, "busy"));
+        let queue =
+            queue.map(|queue| (Meaning::Rate(Counted::QueueSeconds(Class::All)), queue * busy, "avq while busy"));
+        values.extend(queue);
     }
-    Some(Disk { name: name.into(), line: number, said })
+    Some(Disk { name: name.to_owned(), line: number, values })
 }
 
-/// Bytes out of two rounded figures: KiB of an operation, and MiB a second with one decimal. The one is taken that is
-/// printed with more digits.
+/// Bytes from two rounded figures: KiB of an operation, and MiB a second with one decimal. The figure with more printed
+/// digits counts.
 fn bytes(count: f64, kib: Option<f64>, mib_s: Option<f64>, seconds: f64) -> Option<f64> {
-    const KIB: f64 = 1_024.0;
     match (kib, mib_s) {
         (Some(kib), Some(mib_s)) if mib_s * 10.0 < kib => Some(count * kib * KIB),
         (_, Some(mib_s)) => Some(mib_s * KIB * KIB * seconds),

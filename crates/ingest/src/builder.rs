@@ -13,7 +13,7 @@ use crate::form::{Input, Kind};
 use crate::layers::Layer;
 use crate::reading::{
     CacheAdvice, Caution, Class, Database, DatabaseTime, Evidence, Fate, Figure, HostTime, Measure, MissCurve, Origin,
-    Part, Reading, Scope, Statistic, Wait, Window,
+    Part, Reading, Scope, Statistic, Tally, Wait, Window,
 };
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Snapshot};
@@ -154,6 +154,11 @@ impl Builder {
         }
     }
 
+    /// Marks parts as divisions of the whole's work.
+    pub(crate) fn divide(&mut self) {
+        self.reading.is_divided = true;
+    }
+
     /// Leaves a scope out of totals: another one counts its operations as well.
     pub(crate) fn set_beneath(&mut self, scope: u32) {
         self.reading.beneath.insert(scope);
@@ -231,9 +236,10 @@ impl Builder {
             reading.databases.len(),
             reading.advice.len(),
             reading.curves.len(),
+            reading.tallies.len(),
         ];
         let mut target = self.joined.or_else(|| mean_length(&reading.windows).map(|mean| times(mean, 4)));
-        while let Some(length) = target.filter(|_| kept == [0; 5]) {
+        while let Some(length) = target.filter(|_| kept == [0; 6]) {
             coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
             self.joined = Some(length);
             let enough = self.load() <= Self::MOST_FINE / 2 || self.reading.windows.len() <= 2;
@@ -301,15 +307,6 @@ impl Builder {
     /// Counters at a moment. With an earlier snapshot of the same scope they become figures of the window between the
     /// two; the first and the last are kept for [`crate::join`].
     pub fn snapshot(&mut self, taken: Snapshot) {
-        self.take(taken, None);
-    }
-
-    /// As [`Builder::snapshot`], for an input without a clock: `window` lies between this snapshot and the one before.
-    pub fn snapshot_after(&mut self, window: u32, taken: Snapshot) {
-        self.take(taken, Some(window));
-    }
-
-    fn take(&mut self, taken: Snapshot, window: Option<u32>) {
         let kept = &mut self.reading.snapshots;
         let (first, last) = match self.kept.entry(taken.scope) {
             Entry::Vacant(entry) => {
@@ -323,13 +320,13 @@ impl Builder {
             let mut before = taken;
             std::mem::swap(&mut kept[last], &mut before);
             let taken = kept[last].take_counts();
-            snapshot::between(&before, &taken, window, self);
+            snapshot::between(&before, &taken, self);
             self.reading.snapshots[last] = taken;
         } else {
             *last = Some(kept.len());
             let before = kept[*first].clone();
             kept.push(taken.clone());
-            snapshot::between(&before, &taken, window, self);
+            snapshot::between(&before, &taken, self);
         }
     }
 
@@ -359,10 +356,18 @@ impl Builder {
         self.reading.waits.push(wait);
     }
 
+    /// A count beside operations and waits.
+    pub fn tally(&mut self, tally: Tally) {
+        if !is_possible(tally.value) {
+            return self.caution(Some(tally.origin), "an impossible count: left out");
+        }
+        self.reading.tallies.push(tally);
+    }
+
     /// Memory and processors of a database and its host.
     pub fn database(&mut self, database: Database) {
-        let Database { block_bytes, cache_bytes, processors, cores, memory_bytes, .. } = &database;
-        let numbers = [block_bytes, cache_bytes, processors, cores, memory_bytes];
+        let Database { block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes, .. } = &database;
+        let numbers = [block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes];
         if !numbers.into_iter().flatten().all(|number| is_possible(*number)) {
             return self.caution(Some(database.origin), "sizes that no host can have: left out");
         }

@@ -14,7 +14,7 @@ use crate::form::{Form, Head, Input, Resemblance};
 use crate::json;
 use crate::reading::{Class, Fate, Measure, Origin, Scope, Statistic};
 use crate::refusal::Refusal;
-use crate::series::{Edge, Points, Said, Spacing};
+use crate::sampled::{Edge, Meaning, Points, Spacing};
 use crate::snapshot::Counted;
 use crate::text::{self, timestamp};
 
@@ -30,7 +30,7 @@ struct Volumes {
 struct Series {
     name: String,
     scope: u32,
-    said: Said,
+    said: Meaning,
     points: Vec<(DateTime, f64, Origin)>,
 }
 
@@ -52,7 +52,7 @@ impl Volumes {
     /// Drops sums that are impossible because they are no whole numbers: `remedy` names a better query.
     fn drop_other_statistics(&mut self, remedy: &str, out: &mut Builder) {
         self.series.retain(|series| {
-            let is_sum = matches!(&series.said, Said::Sum(counted) if !counted.is_time());
+            let is_sum = matches!(&series.said, Meaning::Sum(counted) if !counted.is_time());
             let broken = series.points.iter().find(|(_, value, _)| is_sum && value.fract() != 0.0);
             if let Some((_, value, origin)) = broken {
                 let text = format!("{value} is no whole number, so these are no sums: left out; {remedy}");
@@ -63,7 +63,7 @@ impl Volumes {
         });
     }
 
-    /// Hands over all series; windows are as long as `said`, or as the distance of their points.
+    /// Hands over all series, in windows of the length `said`, else of the distance of their points.
     fn put(self, said: Option<Span>, out: &mut Builder) -> Result<(), Refusal> {
         for (name, count) in &self.ignored {
             let text = if *count == 1 { name.clone() } else { format!("{name} ({count} series)") };
@@ -118,12 +118,12 @@ fn direction(name: &str) -> Class {
     }
 }
 
-/// The same as the highest of shorter windows; sums have no such.
-fn maximum(said: &Said) -> Option<Said> {
+/// The same as the maximum of shorter windows; sums have none.
+fn maximum(said: &Meaning) -> Option<Meaning> {
     Some(match said {
-        Said::Rate(Counted::Operations(class)) => Said::Figure(*class, Measure::Iops, Statistic::Maximum),
-        Said::Rate(Counted::Bytes(class)) => Said::Figure(*class, Measure::Throughput, Statistic::Maximum),
-        Said::Figure(class, measure, _) => Said::Figure(*class, *measure, Statistic::Maximum),
+        Meaning::Rate(Counted::Operations(class)) => Meaning::Gauge(*class, Measure::Iops, Statistic::Maximum),
+        Meaning::Rate(Counted::Bytes(class)) => Meaning::Gauge(*class, Measure::Throughput, Statistic::Maximum),
+        Meaning::Gauge(class, measure, _) => Meaning::Gauge(*class, *measure, Statistic::Maximum),
         _ => return None,
     })
 }
@@ -132,16 +132,9 @@ fn maximum(said: &Said) -> Option<Said> {
 pub(crate) const CLOUDWATCH: Form = Form::document("cloudwatch", "CloudWatch metrics", is_cloudwatch, read_cloudwatch);
 
 fn is_cloudwatch(head: &Head<'_>) -> Resemblance {
-    match (
-        head.has("\"MetricDataResults\""),
-        head.has("\"Datapoints\""),
-        head.has("\"Timestamp\"") || head.has("\"Label\""),
-    ) {
-        _ if !head.begins(b"{") => Resemblance::None,
-        (true, ..) | (_, true, true) => Resemblance::Is { marks: 4 },
-        (_, true, _) => Resemblance::Near { marks: 1, missing: "Label" },
-        _ => Resemblance::None,
-    }
+    let (is_json, points) = (head.begins(b"{"), head.has("\"Datapoints\""));
+    let is = head.has("\"MetricDataResults\"") || points && head.has_any(&["\"Timestamp\"", "\"Label\""]);
+    Resemblance::is(4, is_json && is).or_near(1, is_json && points, "Label")
 }
 
 #[derive(Default)]
@@ -154,7 +147,7 @@ struct CloudWatch {
 /// The meaning of a metric.
 #[derive(Clone, Debug, PartialEq)]
 struct CloudWatchMetric {
-    said: Said,
+    said: Meaning,
     /// The unit of its values, in base units.
     unit: f64,
 }
@@ -173,7 +166,7 @@ fn read_cloudwatch(input: &Input, document: &[u8], out: &mut Builder) -> Result<
             out.caution_once(Some(Origin::line(line)), "the answer has further pages: give them as well");
         }
     }
-    let sums = found.volumes.series.iter().any(|series| matches!(series.said, Said::Sum(_)));
+    let sums = found.volumes.series.iter().any(|series| matches!(series.said, Meaning::Sum(_)));
     found.volumes.drop_other_statistics("query with the statistic Sum", out);
     if sums && !found.ids.is_empty() {
         let text =
@@ -222,7 +215,7 @@ impl CloudWatch {
             let Some(at) = point.get("Timestamp").and_then(|at| at_of(at, out)) else { continue };
             let origin = out.origin(line, label, &format!("Datapoints[{index}]"));
             let mean = match &metric.said {
-                Said::Sum(_) => get("Sum").or_else(|| Some(get("Average")? * get("SampleCount")?)),
+                Meaning::Sum(_) => get("Sum").or_else(|| Some(get("Average")? * get("SampleCount")?)),
                 _ => get("Average"),
             };
             lacking += u32::from(mean.is_none());
@@ -250,7 +243,7 @@ fn at_of(value: &Value, out: &mut Builder) -> Option<DateTime> {
 fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
     let lower = label.to_lowercase();
     let sums = ["volume", "ebs", "disk"].into_iter().find_map(|stem| {
-        let of = |name: String, counted| Some((lower.contains(&name).then_some(name)?, Said::Sum(counted), 1.0));
+        let of = |name: String, counted| Some((lower.contains(&name).then_some(name)?, Meaning::Sum(counted), 1.0));
         [("read", Class::Read), ("write", Class::Write)].into_iter().find_map(|(word, class)| {
             of(format!("{stem}{word}ops"), Counted::Operations(class))
                 .or_else(|| of(format!("{stem}{word}iops"), Counted::Operations(class)))
@@ -258,7 +251,7 @@ fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
                 .or_else(|| of(format!("{stem}total{word}time"), Counted::OperationSeconds(class)))
         })
     });
-    let figure = |class, measure| Said::Figure(class, measure, Statistic::Mean);
+    let figure = |class, measure| Meaning::Gauge(class, measure, Statistic::Mean);
     let others = || {
         let class = direction(&lower);
         let table = [
@@ -268,9 +261,9 @@ fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
             ("diskqueuedepth", figure(Class::All, Measure::Depth), 1.0),
             ("readlatency", figure(Class::Read, Measure::Latency), 1.0),
             ("writelatency", figure(Class::Write, Measure::Latency), 1.0),
-            ("readthroughput", Said::Rate(Counted::Bytes(Class::Read)), 1.0),
-            ("writethroughput", Said::Rate(Counted::Bytes(Class::Write)), 1.0),
-            ("iops", Said::Rate(Counted::Operations(class)), 1.0),
+            ("readthroughput", Meaning::Rate(Counted::Bytes(Class::Read)), 1.0),
+            ("writethroughput", Meaning::Rate(Counted::Bytes(Class::Write)), 1.0),
+            ("iops", Meaning::Rate(Counted::Operations(class)), 1.0),
         ];
         let other = ["percent", "balance", "limit", "provisioned", "exceeded", "check", "%", "network"];
         let is_other = other.iter().any(|word| lower.contains(word));
@@ -300,16 +293,9 @@ fn volume(label: &str, metric: &str) -> String {
 pub(crate) const AZURE: Form = Form::document("azure-monitor", "Azure Monitor", is_azure, read_azure);
 
 fn is_azure(head: &Head<'_>) -> Resemblance {
-    match (
-        head.has("\"timeseries\""),
-        head.has("\"timeStamp\""),
-        head.has("\"metadatavalues\"") || head.has("\"timespan\""),
-    ) {
-        _ if !head.begins(b"{[") => Resemblance::None,
-        (true, true, _) | (true, _, true) => Resemblance::Is { marks: 4 },
-        (_, true, true) => Resemblance::Near { marks: 2, missing: "timeseries" },
-        _ => Resemblance::None,
-    }
+    let (is_json, series, at) = (head.begins(b"{["), head.has("\"timeseries\""), head.has("\"timeStamp\""));
+    let values = head.has_any(&["\"metadatavalues\"", "\"timespan\""]);
+    Resemblance::is(4, is_json && series && (at || values)).or_near(2, is_json && at && values, "timeseries")
 }
 
 fn read_azure(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
@@ -347,7 +333,7 @@ fn take_series(
     volumes: &mut Volumes,
     series: &Value,
     (metric, part): (&str, &str),
-    said: &Said,
+    said: &Meaning,
     scope: u32,
     (line, path): (u64, &str),
     out: &mut Builder,
@@ -358,8 +344,8 @@ fn take_series(
         let Some(at) = json::text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
         let at = out.instant(at);
         let origin = out.origin(line, metric, &format!("{path}.data[{index}]"));
-        let unit = if matches!(said, Said::Figure(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
-        let mean = if matches!(said, Said::Sum(_)) { get("total") } else { get("average") };
+        let unit = if matches!(said, Meaning::Gauge(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
+        let mean = if matches!(said, Meaning::Sum(_)) { get("total") } else { get("average") };
         lacking |= mean.is_none() && (get("total").is_some() || get("average").is_some());
         highest.extend(get("maximum").map(|value| (at, value * unit, origin.clone())));
         means.extend(mean.map(|value| (at, value * unit, origin)));
@@ -377,7 +363,7 @@ fn take_series(
 }
 
 /// The meaning of a metric, by the words of its name.
-fn azure_said(name: &str) -> Option<Said> {
+fn azure_said(name: &str) -> Option<Meaning> {
     let lower = name.to_lowercase().replace(['_', '-'], " ");
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if has(&["percent", "consumed", "limit", "burst", "target", "max ", "cached", "cache ", "network"]) {
@@ -385,15 +371,15 @@ fn azure_said(name: &str) -> Option<Said> {
     }
     let class = direction(&lower);
     if has(&["operations/sec", "iops"]) {
-        return Some(Said::Rate(Counted::Operations(class)));
+        return Some(Meaning::Rate(Counted::Operations(class)));
     }
     if has(&["bytes/sec", "throughput"]) {
-        return Some(Said::Rate(Counted::Bytes(class)));
+        return Some(Meaning::Rate(Counted::Bytes(class)));
     }
     match lower.as_str() {
-        "disk read bytes" | "disk write bytes" => Some(Said::Sum(Counted::Bytes(class))),
-        _ if has(&["queue depth"]) => Some(Said::Figure(Class::All, Measure::Depth, Statistic::Mean)),
-        _ if has(&["disk"]) && has(&["latency"]) => Some(Said::Figure(class, Measure::Latency, Statistic::Mean)),
+        "disk read bytes" | "disk write bytes" => Some(Meaning::Sum(Counted::Bytes(class))),
+        _ if has(&["queue depth"]) => Some(Meaning::Gauge(Class::All, Measure::Depth, Statistic::Mean)),
+        _ if has(&["disk"]) && has(&["latency"]) => Some(Meaning::Gauge(class, Measure::Latency, Statistic::Mean)),
         _ => None,
     }
 }
@@ -421,13 +407,10 @@ fn azure_part(metric: &str, series: &Value) -> String {
 pub(crate) const OCI: Form = Form::document("oci-monitoring", "OCI Monitoring", is_oci, read_oci);
 
 fn is_oci(head: &Head<'_>) -> Resemblance {
-    let points = head.has("\"aggregated-datapoints\"") || head.has("\"aggregatedDatapoints\"");
-    match (points, head.has("\"oci_blockstore\"") || head.has("\"oci_computeagent\"")) {
-        _ if !head.begins(b"{[") => Resemblance::None,
-        (true, _) => Resemblance::Is { marks: 4 },
-        (false, true) => Resemblance::Near { marks: 2, missing: "aggregated datapoints" },
-        _ => Resemblance::None,
-    }
+    let is_json = head.begins(b"{[");
+    let points = head.has_any(&["\"aggregated-datapoints\"", "\"aggregatedDatapoints\""]);
+    let named = head.has_any(&["\"oci_blockstore\"", "\"oci_computeagent\""]);
+    Resemblance::is(4, is_json && points).or_near(2, is_json && named, "aggregated datapoints")
 }
 
 fn read_oci(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
@@ -473,7 +456,7 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
         Scope { part: owner.to_owned(), ..Scope::default() }
     };
     let scope = out.scope(scope);
-    volumes.add(Series { name: format!("{name} {owner}"), scope, said: Said::Sum(counted), points });
+    volumes.add(Series { name: format!("{name} {owner}"), scope, said: Meaning::Sum(counted), points });
 }
 
 fn oci_counted(name: &str) -> Option<Counted> {
@@ -489,23 +472,23 @@ fn oci_counted(name: &str) -> Option<Counted> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, cloudwatch_metric, volume};
+    use super::{Meaning, cloudwatch_metric, volume};
     use crate::reading::{Class, Measure, Statistic};
     use crate::snapshot::Counted;
 
     #[test]
     fn metrics_are_found_in_labels() {
-        let check = |label: &str, part: &str, said: &Said| {
+        let check = |label: &str, part: &str, said: &Meaning| {
             let (name, found) = cloudwatch_metric(label).unwrap_or_else(|| panic!("{label}"));
             assert_eq!((&found.said, volume(label, &name).as_str()), (said, part), "{label}");
         };
-        check("VolumeReadOps", "", &Said::Sum(Counted::Operations(Class::Read)));
-        check("vol-0a1 VolumeWriteBytes", "vol-0a1", &Said::Sum(Counted::Bytes(Class::Write)));
-        check("data VolumeTotalReadTime", "data", &Said::Sum(Counted::OperationSeconds(Class::Read)));
-        check("VolumeQueueLength", "", &Said::Figure(Class::All, Measure::Depth, Statistic::Mean));
-        check("db-1 ReadIOPS", "db-1", &Said::Rate(Counted::Operations(Class::Read)));
-        check("WriteLatency", "", &Said::Figure(Class::Write, Measure::Latency, Statistic::Mean));
-        check("Avg Total IOPS", "", &Said::Rate(Counted::Operations(Class::All)));
+        check("VolumeReadOps", "", &Meaning::Sum(Counted::Operations(Class::Read)));
+        check("vol-0a1 VolumeWriteBytes", "vol-0a1", &Meaning::Sum(Counted::Bytes(Class::Write)));
+        check("data VolumeTotalReadTime", "data", &Meaning::Sum(Counted::OperationSeconds(Class::Read)));
+        check("VolumeQueueLength", "", &Meaning::Gauge(Class::All, Measure::Depth, Statistic::Mean));
+        check("db-1 ReadIOPS", "db-1", &Meaning::Rate(Counted::Operations(Class::Read)));
+        check("WriteLatency", "", &Meaning::Gauge(Class::Write, Measure::Latency, Statistic::Mean));
+        check("Avg Total IOPS", "", &Meaning::Rate(Counted::Operations(Class::All)));
         for label in ["BurstBalance", "NetworkReadThroughput", "VolumeIdleTime", "EBSIOBalance%", "CPUUtilization", ""]
         {
             assert_eq!(cloudwatch_metric(label), None, "{label}");
@@ -515,20 +498,20 @@ mod tests {
 
 #[cfg(test)]
 mod azure_tests {
-    use super::{Said, azure_said, resource};
+    use super::{Meaning, azure_said, resource};
     use crate::reading::{Class, Measure, Statistic};
     use crate::snapshot::Counted;
 
     #[test]
     fn metrics_are_known_by_their_words() {
-        let reads = || Some(Said::Rate(Counted::Operations(Class::Read)));
+        let reads = || Some(Meaning::Rate(Counted::Operations(Class::Read)));
         let table = [
             ("Data Disk Read Operations/Sec", reads()),
             ("Composite Disk Read Operations/sec", reads()),
             ("read_iops", reads()),
-            ("OS Disk Write Bytes/sec", Some(Said::Rate(Counted::Bytes(Class::Write)))),
-            ("Disk Write Bytes", Some(Said::Sum(Counted::Bytes(Class::Write)))),
-            ("Data Disk Queue Depth", Some(Said::Figure(Class::All, Measure::Depth, Statistic::Mean))),
+            ("OS Disk Write Bytes/sec", Some(Meaning::Rate(Counted::Bytes(Class::Write)))),
+            ("Disk Write Bytes", Some(Meaning::Sum(Counted::Bytes(Class::Write)))),
+            ("Data Disk Queue Depth", Some(Meaning::Gauge(Class::All, Measure::Depth, Statistic::Mean))),
             ("Data Disk IOPS Consumed Percentage", None),
             ("Data Disk Max Burst IOPS", None),
             ("Premium Data Disk Cache Read Hit", None),

@@ -4,6 +4,7 @@
 //! guessing to be combined stay apart or are left out, with a caution.
 
 pub(crate) mod account;
+mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,7 @@ use plimsoll_units::Span;
 use crate::reading::{Class, Measure, Reading, Scope, Statistic, Window};
 
 pub use account::{Account, CacheCurve, EventTime, Place, Spent};
+pub use work::Work;
 
 /// The demand of several readings together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +36,8 @@ pub struct Subject {
     pub series: Vec<Series>,
     /// Time of its sessions, if an input states it.
     pub account: Option<Account>,
+    /// Its work by part, the whole first; empty where no input divides it.
+    pub works: Vec<Work>,
     /// Reasons to doubt the combination.
     pub doubts: Vec<String>,
 }
@@ -113,10 +117,10 @@ impl Subject {
             .collect();
         let order = |class: Class| Class::ALL.iter().position(|one| *one == class);
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
-        let account = account::account(readings, &placed, |reading, scope| {
-            names.subject(&reading.scopes[scope as usize]) == name
-        });
-        Self { name, instances, slots: placed.slots, series, account, doubts }
+        let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
+        let account = account::account(readings, &placed, is_own);
+        let works = work::works(readings, is_own);
+        Self { name, instances, slots: placed.slots, series, account, works, doubts }
     }
 
     /// The series of a class and measure, as means.

@@ -3,23 +3,30 @@
 //! Between snapshots there may be lines with times: `TS` and seconds, `date`, ISO times, `/proc/uptime`. Without them
 //! the caller gives the interval.
 
-use std::sync::Arc;
-
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::layers::{Devices, Layer};
-use crate::reading::{Class, Fate, Origin, Window};
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Origin};
 use crate::refusal::Refusal;
-use crate::snapshot::{Count, Counted, Snapshot};
+use crate::sampled::{Column, DeviceCounters, Pace, Wraps};
+use crate::snapshot::Counted;
 use crate::text::timestamp::{self, Stamp};
-use crate::text::whole;
+use crate::text::{MILLI, SECTOR, whole};
 
 /// Snapshots of `/proc/diskstats`, or of `/sys/block/*/stat`.
 pub(crate) const FORM: Form = Form::lines("diskstats", "/proc/diskstats", resembles, |input| {
-    Box::new(Diskstats { input: input.clone(), ..Diskstats::default() })
+    Box::new(Diskstats {
+        pace: Pace::new(input),
+        counters: DeviceCounters::new(&COLUMNS, Wraps::At32Bits),
+        at: None,
+        age: None,
+        heading: None,
+        timed: false,
+        broken: None,
+        last: 0,
+    })
 });
 
 fn resembles(head: &Head<'_>) -> Resemblance {
@@ -40,20 +47,17 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     }
 }
 
-#[derive(Default)]
 struct Diskstats {
-    input: Input,
-    table: Table,
-    /// When the snapshot at hand was taken.
+    pace: Pace,
+    counters: DeviceCounters,
+    /// The time of the current snapshot, and the uptime of the host.
     at: Option<DateTime>,
     age: Option<Span>,
-    /// The device that a heading named, for lines that name none.
+    /// The device in the last heading, for lines without a name.
     heading: Option<String>,
-    /// Snapshots that were handed over.
-    count: u32,
-    /// Something says when one of them was taken.
+    /// True once a snapshot has a time.
     timed: bool,
-    /// The last line that says nothing.
+    /// The last unreadable line.
     broken: Option<u64>,
     last: u64,
 }
@@ -66,14 +70,11 @@ impl LineFormat for Diskstats {
         self.last = number;
         match line(text) {
             Line::Row { name, numbers, count } => {
-                let name = name.or(self.heading.as_deref()).unwrap_or_default();
-                if self.table.has(name) {
-                    let name = name.to_owned();
+                let name = name.or(self.heading.as_deref()).unwrap_or_default().to_owned();
+                if self.counters.has(&name) {
                     self.take(out);
-                    self.table.add(&name, number, &numbers, count);
-                } else {
-                    self.table.add(name, number, &numbers, count);
                 }
+                self.counters.add(&name, number, values(&numbers, count));
                 if !matches!(count, 4 | 11 | 15 | 17..) {
                     self.broken = Some(number);
                     let text = format!("{count} counters, where kernels have 11, 15 or 17: the last ones are left out");
@@ -103,14 +104,14 @@ impl LineFormat for Diskstats {
         if self.broken == Some(self.last) {
             out.part("last line", Fate::Broken);
         }
-        if self.count == 0 {
+        let samples = self.counters.samples;
+        if samples == 0 {
             return Err(out.unusable("it has no counters of a device: give what `cat /proc/diskstats` prints"));
         }
-        let devices = self.table.devices.finish(self.table.round, out);
-        if devices == 0 {
+        if self.counters.devices().list(samples, out) == 0 {
             return Err(out.unusable("its devices are memory and loops alone: was it taken on the host itself?"));
         }
-        if self.count > 1 && !self.timed {
+        if samples > 1 && !self.timed {
             return Err(
                 out.unusable("several snapshots, and no times between them: say the interval at which they were taken")
             );
@@ -120,37 +121,25 @@ impl LineFormat for Diskstats {
 }
 
 impl Diskstats {
-    /// Hands over the snapshot at hand.
+    /// Hands over the current snapshot.
     fn take(&mut self, out: &mut Builder) {
-        if self.table.is_empty() {
+        if self.counters.is_empty() {
             return;
         }
-        let interval = self.input.interval.filter(|_| self.at.is_none() && self.age.is_none());
-        let at = self.at.take().or_else(|| self.counted_on());
-        self.timed |= at.is_some() || self.age.is_some() || interval.is_some();
-        let window = interval.filter(|_| at.is_none() && self.count > 0);
-        let window = window.map(|length| out.sample(Window { begin: None, length }));
-        self.table.hand_over(at, self.age.take(), window, out);
-        self.heading = None;
-        self.count += 1;
-    }
-
-    /// When the snapshot at hand was taken, by what the caller knows.
-    fn counted_on(&self) -> Option<DateTime> {
-        let begin = self.input.begin.filter(|_| self.age.is_none())?;
-        let since = match (self.count, self.input.interval) {
-            (0, _) => Some(0.0),
-            (count, Some(interval)) => Some(interval.as_secs_f64() * f64::from(count)),
-            _ => None,
+        let (at, age) = match (self.at.take(), self.age.take()) {
+            (None, None) => self.pace.next(),
+            known => known,
         };
-        timestamp::later(begin, since?)
+        self.timed |= at.is_some() || age.is_some();
+        self.counters.close(at, age, out);
+        self.heading = None;
     }
 }
 
-/// The most counters that a kernel prints.
+/// The maximum of counters that a kernel prints.
 const MOST: usize = 17;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, PartialEq)]
 enum Line<'a> {
     /// Counters; those of sysfs may name no device.
@@ -161,16 +150,16 @@ enum Line<'a> {
     },
     /// The file of sysfs that the next line was read from.
     Heading(&'a str),
-    /// When the next snapshot was taken.
+    /// The time of the next snapshot.
     At(Stamp),
-    /// How long the host ran.
+    /// The uptime of the host.
     Age(Span),
     /// A device with too few counters.
     Short,
     Other,
 }
 
-/// Tells what a line is, and reads it.
+/// Reads a line.
 fn line(text: &str) -> Line<'_> {
     let text = text.trim_ascii();
     if let Some(row) = of_proc(text) {
@@ -255,115 +244,35 @@ fn time(text: &str) -> Line<'_> {
     at.map_or(Line::Other, Line::At)
 }
 
-/// A counter of 32 bits goes round here. Times do so on every kernel; the others only where words are so short, and those
-/// that are beyond it already cannot.
-const ROUND: f64 = 4_294_967_296.0;
-const SECTOR: f64 = 512.0;
-const MILLI: f64 = 1e-3;
-
-/// The counters that are used: where they stand, what they count, and in which unit.
-const COUNTERS: [(usize, Counted, f64, &str); 13] = [
-    (0, Counted::Operations(Class::Read), 1.0, "reads"),
-    (2, Counted::Bytes(Class::Read), SECTOR, "sectors read"),
-    (3, Counted::OperationSeconds(Class::Read), MILLI, "ms reading"),
-    (4, Counted::Operations(Class::Write), 1.0, "writes"),
-    (6, Counted::Bytes(Class::Write), SECTOR, "sectors written"),
-    (7, Counted::OperationSeconds(Class::Write), MILLI, "ms writing"),
-    (9, Counted::BusySeconds(Class::All), MILLI, "ms busy"),
-    (10, Counted::QueueSeconds(Class::All), MILLI, "ms weighted"),
-    (11, Counted::Operations(Class::Discard), 1.0, "discards"),
-    (13, Counted::Bytes(Class::Discard), SECTOR, "sectors discarded"),
-    (14, Counted::OperationSeconds(Class::Discard), MILLI, "ms discarding"),
-    (15, Counted::Operations(Class::Flush), 1.0, "flushes"),
-    (16, Counted::OperationSeconds(Class::Flush), MILLI, "ms flushing"),
+/// Counters of the kernel in their order; merged requests and operations in flight are not used.
+const COLUMNS: [Column; 13] = [
+    Column("reads", Counted::Operations(Class::Read), 1.0),
+    Column("sectors read", Counted::Bytes(Class::Read), SECTOR),
+    Column("ms reading", Counted::OperationSeconds(Class::Read), MILLI),
+    Column("writes", Counted::Operations(Class::Write), 1.0),
+    Column("sectors written", Counted::Bytes(Class::Write), SECTOR),
+    Column("ms writing", Counted::OperationSeconds(Class::Write), MILLI),
+    Column("ms busy", Counted::BusySeconds(Class::All), MILLI),
+    Column("ms weighted", Counted::QueueSeconds(Class::All), MILLI),
+    Column("discards", Counted::Operations(Class::Discard), 1.0),
+    Column("sectors discarded", Counted::Bytes(Class::Discard), SECTOR),
+    Column("ms discarding", Counted::OperationSeconds(Class::Discard), MILLI),
+    Column("flushes", Counted::Operations(Class::Flush), 1.0),
+    Column("ms flushing", Counted::OperationSeconds(Class::Flush), MILLI),
 ];
 
-/// Partitions of old kernels have these alone.
-const OF_PARTITION: [(usize, usize); 4] = [(0, 0), (1, 2), (2, 4), (3, 6)];
+/// Positions of [`COLUMNS`] in a row.
+const POSITIONS: [usize; 13] = [0, 2, 3, 4, 6, 7, 9, 10, 11, 13, 14, 15, 16];
 
-#[derive(Default)]
-struct Table {
-    devices: Devices,
-    /// The last snapshot of each device, from 1.
-    rounds: Vec<u32>,
-    /// Names for origins.
-    fields: Vec<Arc<str>>,
-    rows: Vec<Row>,
-    /// Snapshots that were handed over.
-    round: u32,
-}
-
-struct Row {
-    device: usize,
-    line: u64,
-    numbers: [u64; MOST],
-    count: usize,
-}
-
-impl Table {
-    fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// True when the snapshot at hand has this device already.
-    fn has(&self, name: &str) -> bool {
-        self.devices.find(name).is_some_and(|place| self.rounds[place] == self.round + 1)
-    }
-
-    /// Adds a row to the snapshot at hand.
-    fn add(&mut self, name: &str, line: u64, numbers: &[u64; MOST], count: usize) {
-        let Some(device) = self.devices.place(name, false) else { return };
-        self.rounds.resize(self.devices.len(), 0);
-        self.rounds[device] = self.round + 1;
-        let mut row = Row { device, line, numbers: *numbers, count: count.min(MOST) };
-        if count == 4 {
-            row.numbers = [0; MOST];
-            for (from, to) in OF_PARTITION {
-                row.numbers[to] = numbers[from];
-            }
-        }
-        self.rows.push(row);
-    }
-
-    /// Hands over the snapshot at hand, `window` is that since the one before, where neither says when it was
-    /// taken.
-    fn hand_over(&mut self, at: Option<DateTime>, age: Option<Span>, window: Option<u32>, out: &mut Builder) {
-        self.devices.choose();
-        if self.fields.is_empty() {
-            self.fields = COUNTERS.iter().map(|(.., name)| Arc::from(*name)).collect();
-        }
-        let mut rows = std::mem::take(&mut self.rows);
-        for row in rows.drain(..) {
-            let Some((name, scope, layer)) = self.devices.taken(row.device, "", out) else { continue };
-            let counts = self.counts(&row, &name, layer);
-            let origin = Origin { line: row.line, table: Some(name), field: Arc::from("") };
-            let taken = Snapshot { scope, at, age, counts, origin };
-            match window {
-                Some(window) => out.snapshot_after(window, taken),
-                None => out.snapshot(taken),
-            }
-        }
-        self.rows = rows;
-        self.round += 1;
-    }
-
-    fn counts(&self, row: &Row, name: &Arc<str>, layer: Layer) -> Vec<Count> {
-        // Older kernels do not time the operations of arrays.
-        let untimed = layer == Layer::Array && row.numbers[3] + row.numbers[7] == 0;
-        let used = COUNTERS.iter().zip(&self.fields).filter(|((place, ..), _)| match row.count {
-            4 => OF_PARTITION.iter().any(|(_, to)| to == place),
-            count @ (..15) => *place < 11.min(count),
-            count @ (..17) => *place < 15.min(count),
-            _ => true,
-        });
-        let count = |((place, counted, unit, _), field): (&(usize, Counted, f64, &str), &Arc<str>)| Count {
-            counted: counted.clone(),
-            value: row.numbers[*place] as f64 * unit,
-            wraps_at: Some(ROUND * unit),
-            origin: Origin { line: row.line, table: Some(Arc::clone(name)), field: Arc::clone(field) },
-        };
-        used.filter(|((_, counted, ..), _)| !(untimed && counted.is_time())).map(count).collect()
-    }
+/// The values of a row with so many counters: partitions of old kernels have four, others those of a generation.
+fn values(numbers: &[u64; MOST], count: usize) -> Vec<Option<f64>> {
+    let value = |position: usize| match count {
+        4 => [0, 2, 4, 6].iter().position(|of| *of == position).map(|at| numbers[at] as f64),
+        ..15 => (position < 11).then(|| numbers[position] as f64),
+        15 | 16 => (position < 15).then(|| numbers[position] as f64),
+        _ => Some(numbers[position] as f64),
+    };
+    POSITIONS.map(value).to_vec()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::reading::Class;
 /// The meaning of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Waited {
-    /// An operation of storage: the wait is as long as the operation, or as several that were asked at once.
+    /// An operation of storage: the wait lasts for the operation, or for several that were requested together.
     Storage(Class),
     /// Something that ends when operations of this class are done: free buffers, a log that is switched.
     Behind(Class),
@@ -22,7 +22,7 @@ pub enum Waited {
     Concurrency,
     /// Blocks and locks of other instances of a cluster.
     Cluster,
-    /// A message to somebody else: clients, other databases, a standby.
+    /// A message to clients, other databases or a standby.
     Network,
     /// Nothing: the session had nothing to do. It is no part of the database's time.
     Idle,
@@ -168,6 +168,19 @@ const ORACLE: &[(&str, Waited)] = &[
     ("PX Deq: Table Q Normal", Idle),
     ("PX Deq Credit: need buffer", Idle),
     ("PX Deq Credit: send blkd", Waited::Other),
+    // Classes of waits, for the time in no event of its own.
+    ("wait class User I/O", Storage(Class::Read)),
+    ("wait class System I/O", Storage(Other)),
+    ("wait class Commit", Commit),
+    ("wait class Application", Lock),
+    ("wait class Concurrency", Concurrency),
+    ("wait class Cluster", Cluster),
+    ("wait class Network", Network),
+    ("wait class Scheduler", Processor),
+    ("wait class Configuration", Waited::Other),
+    ("wait class Administrative", Waited::Other),
+    ("wait class Queueing", Waited::Other),
+    ("wait class Other", Waited::Other),
 ];
 
 /// Beginnings, after no whole name fits: the first that does.
@@ -239,7 +252,7 @@ fn mysql(event: &str) -> Option<Waited> {
     let event = event.strip_prefix("wait/")?;
     let file = |name: &str| {
         Some(match name.rsplit('/').next()? {
-            // Its reads and writes are told apart elsewhere; most of what sessions wait for here are reads.
+            // Reads and writes together; sessions wait mostly for reads.
             "innodb_data_file" => Storage(RandomRead),
             "innodb_log_file" | "innodb_redo_log_file" | "binlog" | "aria_log" => Storage(RedoWrite),
             "innodb_temp_file" | "io_cache" | "temptable" => Storage(TempRead),

@@ -71,6 +71,7 @@ pub(crate) const FORMS: &[Form] = &[
     mysql::STATUS,
     mysql::MONITOR,
     mysql::FILES,
+    mysql::DIGESTS,
     fio::JSON,
     fio::TEXT,
     fio::TERSE,
@@ -233,6 +234,23 @@ pub enum Resemblance {
     },
 }
 
+impl Resemblance {
+    /// [`Resemblance::Is`] under a condition.
+    pub(crate) fn is(marks: u8, is: bool) -> Self {
+        if is { Self::Is { marks } } else { Self::None }
+    }
+
+    /// The same, or under another condition with other marks.
+    pub(crate) fn or(self, marks: u8, is: bool) -> Self {
+        if self == Self::None { Self::is(marks, is) } else { self }
+    }
+
+    /// The same, or [`Resemblance::Near`] under a condition.
+    pub(crate) fn or_near(self, marks: u8, is: bool, missing: &'static str) -> Self {
+        if self == Self::None && is { Self::Near { marks, missing } } else { self }
+    }
+}
+
 /// The beginning of an input, about [`Form::HEAD`] bytes; it may end within a line.
 pub struct Head<'a> {
     raw: &'a [u8],
@@ -274,6 +292,11 @@ impl<'a> Head<'a> {
     /// True if `part` occurs in it.
     pub fn has(&self, part: &str) -> bool {
         memmem::find(self.bytes, part.as_bytes()).is_some()
+    }
+
+    /// True if one of `parts` occurs in it.
+    pub(crate) fn has_any(&self, parts: &[&str]) -> bool {
+        parts.iter().any(|part| self.has(part))
     }
 
     /// The number of `parts` that occur in it.

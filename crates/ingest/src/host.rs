@@ -18,7 +18,7 @@ use plimsoll_units::Span;
 use self::disks::{Absent, Disks};
 use crate::builder::Builder;
 use crate::form::{Form, Input, Resemblance};
-use crate::reading::{Fate, Origin, Window};
+use crate::reading::{Class, Fate, Measure, Origin, Scope, Window};
 use crate::text::timestamp::{self, Stamp};
 
 pub(crate) use iostat::FORM as IOSTAT;
@@ -58,13 +58,13 @@ impl Timeline {
         Self { begin: input.begin, interval: input.interval, ..Self::default() }
     }
 
-    /// A moment from which the next sample goes on: anything before it belongs to another run.
+    /// Sets the moment before the next sample: earlier ones belong to another run.
     fn from(&mut self, at: Option<DateTime>) {
         self.last = at;
     }
 
-    /// The window of a sample that was taken `at` a moment, and says itself that it took so many seconds. In
-    /// `line` it begins.
+    /// The window of a sample that ends `at` a moment, with its own length in seconds, if it has them. It begins in
+    /// `line`.
     fn sample(&mut self, at: Option<DateTime>, says: Option<f64>, line: u64, out: &mut Builder) -> u32 {
         let apart = match (self.last, at) {
             (Some(last), Some(at)) => Some(at.duration_since(last).as_secs_f64()),
@@ -96,8 +96,8 @@ impl Timeline {
         if begin.is_some() { out.window(window) } else { out.sample(window) }
     }
 
-    /// The window of means since the host was started, where there is nothing else. A day is assumed when nothing says how
-    /// long that is, so that nobody takes them for peaks.
+    /// The window of means since the host was started, for inputs without other samples. Without a length a day is
+    /// assumed, so that means are not mistaken for peaks.
     fn since_boot(says: Option<f64>, line: u64, out: &mut Builder) -> u32 {
         let text = "its only report is a mean since the host was started (unless it was run with -y), which hides every \
                     peak; let it run for a while: iostat -xt 10, or vmstat -t 10";
@@ -110,19 +110,71 @@ impl Timeline {
     }
 }
 
+/// The tables of sar of one host: its devices, and the transfers of all of them.
+#[derive(Debug, Default)]
+struct Tables {
+    disks: Disks,
+    /// The host as one device without a name.
+    whole: Disks,
+}
+
+impl Tables {
+    fn of(host: &str) -> Self {
+        Self { disks: Disks::of(host), whole: Disks::of(host) }
+    }
+
+    /// Continues with a host.
+    fn go_on(&mut self, host: &str, out: &mut Builder) {
+        self.disks.go_on(host, out);
+        self.whole.go_on(host, out);
+    }
+
+    /// Hands over a row of transfers.
+    fn transfers(&mut self, line: u64, numbers: &[f64], window: u32, out: &mut Builder) {
+        self.whole.numbers("", line, numbers);
+        self.whole.close(window, Absent::Unknown, out);
+    }
+
+    /// Hands over the rows of devices. The table of transfers has no latency: that of all devices stands for the host's.
+    fn devices(&mut self, window: u32, out: &mut Builder) {
+        let line = self.disks.line();
+        let sums = self.disks.close(window, Absent::Unknown, out);
+        if !self.whole.has_given() {
+            return;
+        }
+        let scope = out.scope(Scope { host: self.disks.host().to_owned(), ..Scope::default() });
+        let figures = [(Measure::Latency, sums.latency(), "await"), (Measure::Depth, sums.depth(), "aqu-sz")];
+        for (measure, value, name) in figures {
+            let Some(value) = value else { continue };
+            let origin = out.origin(line, "all devices", name);
+            out.mean((scope, window), Class::All, measure, value, origin);
+        }
+    }
+
+    /// Lists the tables.
+    fn end(&self, out: &mut Builder) {
+        self.disks.end("devices", out);
+        self.whole.end("transfers", out);
+    }
+
+    fn has_given(&self) -> bool {
+        self.disks.has_given() || self.whole.has_given()
+    }
+}
+
 /// Parts, each with its fate.
 #[derive(Debug, Default)]
 struct Noted(Vec<(&'static str, Fate)>);
 
 impl Noted {
-    /// Remembers a part; once is enough.
+    /// Keeps a part, once.
     fn note(&mut self, name: &'static str, fate: Fate) {
         if !self.0.iter().any(|(known, _)| *known == name) {
             self.0.push((name, fate));
         }
     }
 
-    /// Tells all of them.
+    /// Lists all parts.
     fn tell(&self, out: &mut Builder) {
         for (name, fate) in &self.0 {
             out.part(*name, *fate);
@@ -162,7 +214,7 @@ impl Reports {
         self.timeline.from(None);
     }
 
-    /// Ends the report that is being read, which was taken `at` a moment.
+    /// Ends the current report, which was taken `at` a moment.
     fn close(&mut self, at: Option<DateTime>, absent: Absent, follows: Follows, out: &mut Builder) {
         if self.disks.is_empty() {
             return;
@@ -195,11 +247,8 @@ impl Reports {
 pub(crate) const BINARY: Form = Form::refused(
     "sa",
     "sysstat data file (binary)",
-    |head| match head.raw() {
-        // The magic number of all versions since 2003, in both byte orders.
-        [0x96, 0xd5, ..] | [0xd5, 0x96, ..] => Resemblance::Is { marks: 9 },
-        _ => Resemblance::None,
-    },
+    // The magic number of all versions since 2003, in both byte orders.
+    |head| Resemblance::is(9, matches!(head.raw(), [0x96, 0xd5, ..] | [0xd5, 0x96, ..])),
     "it is binary, and differs by version; make text of it on its host: LC_ALL=C sar -bd -f FILE > sar.txt",
 );
 
@@ -207,13 +256,7 @@ pub(crate) const BINARY: Form = Form::refused(
 pub(crate) const XML: Form = Form::refused(
     "sadf-xml",
     "sadf output as XML or SVG",
-    |head| {
-        if head.has("<?xml") && head.has("sysstat") && (head.has("<host ") || head.has("<svg")) {
-            Resemblance::Is { marks: 6 }
-        } else {
-            Resemblance::None
-        }
-    },
+    |head| Resemblance::is(6, head.has("<?xml") && head.has("sysstat") && head.has_any(&["<host ", "<svg"])),
     "XML and SVG are not read; take: sadf -d FILE -- -b -d > sadf.txt, or sadf -j FILE -- -b -d > sadf.json",
 );
 
@@ -221,7 +264,7 @@ pub(crate) const XML: Form = Form::refused(
 pub(crate) const FOREIGN: Form = Form::refused(
     "iostat-other",
     "iostat or vmstat of another system",
-    |head| if head.text().lines().take(200).any(is_foreign) { Resemblance::Is { marks: 6 } } else { Resemblance::None },
+    |head| Resemblance::is(6, head.text().lines().take(200).any(is_foreign)),
     "only iostat, sar and vmstat of Linux are read; of Solaris, AIX, BSD, macOS and HP-UX give nmon, or reports of the \
      database itself",
 );

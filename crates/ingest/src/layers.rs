@@ -1,10 +1,10 @@
 //! The layers of devices: on most hosts a partition, its disk and the devices above it count the same operation.
 //!
-//! Only the kernel's names are known. One layer is counted: disks, or without any, the devices above them. Software
-//! RAID (md) is counted instead of its disks, because an array reads and writes each of them for one operation; names
-//! do not tell its members, so all disks are taken for members (`Builder::arrays` checks that by the bytes).
+//! Layers follow from the kernel's names. One layer is counted: disks, or without any, the devices above them. Software
+//! RAID (md) is counted instead of its disks, because an array reads and writes each of them for one operation. Names
+//! do not identify its members, so all disks are assumed to be members (`Builder::arrays` checks that by the bytes).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::builder::Builder;
@@ -37,7 +37,7 @@ pub(crate) struct Layers {
 
 impl Layers {
     /// Devices of one input; further ones are left out.
-    pub(crate) const MOST: usize = 10_000;
+    pub(crate) const MOST: usize = 4_096;
 
     /// Adds a device. True when it is new and there is room for it.
     pub(crate) fn learn(&mut self, name: &str) -> bool {
@@ -64,7 +64,8 @@ impl Layers {
     }
 
     /// True for a device whose figures are taken.
-    pub(crate) fn takes(&self, name: &str) -> bool {
+    #[cfg(test)]
+    fn takes(&self, name: &str) -> bool {
         self.layer(name).is_some()
     }
 
@@ -83,9 +84,11 @@ impl Layers {
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     layers: Layers,
-    places: BTreeMap<String, usize>,
+    places: HashMap<Arc<str>, usize>,
     all: Vec<Device>,
-    /// The number of devices at the last choice; 0 if there must be a new one.
+    /// The expected place of the next device: samples list devices in one order.
+    next: usize,
+    /// The number of devices at the last choice; 0 requests a new one.
     chosen: usize,
 }
 
@@ -93,6 +96,10 @@ pub(crate) struct Devices {
 struct Device {
     name: Arc<str>,
     scope: Option<u32>,
+    /// Its layer, if its figures are taken.
+    layer: Option<Layer>,
+    /// A device of its own; false for a group of disks.
+    is_own: bool,
 }
 
 impl Devices {
@@ -106,48 +113,76 @@ impl Devices {
         self.places.get(name).copied()
     }
 
-    /// The place of a device; none without room for it. A group that is no device of its own is never taken.
+    /// The place of a device; none beyond [`Layers::MOST`]. A group that is no device of its own is never taken.
     pub(crate) fn place(&mut self, name: &str, is_group: bool) -> Option<usize> {
-        if !is_group && self.layers.learn(name) {
+        let is_next = self.all.get(self.next).is_some_and(|device| &*device.name == name);
+        let place = if is_next { self.next } else { self.find(name).unwrap_or(self.all.len()) };
+        if place >= Layers::MOST {
+            self.layers.refused = true;
+            return None;
+        }
+        if place == self.all.len() {
+            let name: Arc<str> = Arc::from(name);
+            self.places.insert(Arc::clone(&name), place);
+            self.all.push(Device { name, scope: None, layer: None, is_own: false });
+        }
+        if !is_group && !self.all[place].is_own {
+            self.all[place].is_own = true;
+            self.layers.learn(name);
             self.chosen = 0;
         }
-        let known = self.find(name);
-        if known.is_some() || self.all.len() >= Layers::MOST {
-            return known;
-        }
-        self.all.push(Device { name: Arc::from(name), scope: None });
-        self.places.insert(name.to_owned(), self.all.len() - 1);
-        Some(self.all.len() - 1)
+        self.next = place + 1;
+        Some(place)
     }
 
-    /// Chooses the devices whose figures are taken.
-    pub(crate) fn choose(&mut self) {
-        if self.chosen < self.all.len() {
+    /// Starts a sample: the first known device is expected next.
+    pub(crate) fn rewind(&mut self) {
+        self.next = 0;
+    }
+
+    /// Chooses the devices whose figures are taken. True if there are new ones.
+    pub(crate) fn choose(&mut self) -> bool {
+        let is_due = self.chosen < self.all.len();
+        if is_due {
             self.layers.choose();
+            for device in &mut self.all {
+                device.layer = self.layers.layer(&device.name);
+            }
             self.chosen = self.all.len();
         }
+        is_due
     }
 
     /// Name, scope and layer of a device whose figures are taken.
     pub(crate) fn taken(&mut self, place: usize, host: &str, out: &mut Builder) -> Option<(Arc<str>, u32, Layer)> {
         let device = &mut self.all[place];
-        let layer = self.layers.layer(&device.name)?;
-        let part = || Scope { host: host.to_owned(), part: device.name.to_string(), ..Scope::default() };
+        let layer = device.layer?;
+        let part = || Scope { host: host.to_owned(), part: device.name.trim().to_owned(), ..Scope::default() };
         let scope = *device.scope.get_or_insert_with(|| out.scope(part()));
         Some((Arc::clone(&device.name), scope, layer))
     }
 
-    /// Lists the devices, those taken with their number of samples. Returns how many are taken.
-    pub(crate) fn finish(&self, samples: u32, out: &mut Builder) -> usize {
-        out.arrays(self.all.iter().filter_map(|device| Some((device.scope?, self.layers.layer(&device.name)?))));
-        for device in &self.all {
-            let fate = if self.layers.takes(&device.name) { Fate::Read(samples) } else { Fate::Ignored };
-            out.part(&*device.name, fate);
-        }
+    /// Devices with their layers, those not taken without one.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, Option<Layer>)> {
+        self.all.iter().map(|device| (&device.name, device.layer))
+    }
+
+    /// Decides between arrays and their disks, and reports a full list.
+    pub(crate) fn finish(&self, out: &mut Builder) {
+        out.arrays(self.all.iter().filter_map(|device| Some((device.scope?, device.layer?))));
         if self.layers.is_full() {
-            out.caution(None, "more devices than are read of one input: give fewer of them");
+            let text = format!("more than {} devices: the others are left out; give fewer of them", Layers::MOST);
+            out.caution(None, text);
         }
-        self.all.iter().filter(|device| self.layers.takes(&device.name)).count()
+    }
+
+    /// Lists the devices, those taken with their number of samples. Returns the number taken.
+    pub(crate) fn list(&self, samples: u32, out: &mut Builder) -> usize {
+        self.finish(out);
+        for (name, layer) in self.iter() {
+            out.part(&**name, if layer.is_some() { Fate::Read(samples) } else { Fate::Ignored });
+        }
+        self.iter().filter(|(_, layer)| layer.is_some()).count()
     }
 }
 

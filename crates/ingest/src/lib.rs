@@ -26,7 +26,7 @@ mod postgres;
 mod prometheus;
 mod reading;
 mod refusal;
-mod series;
+mod sampled;
 mod snapshot;
 mod snapshots;
 mod table_series;
@@ -35,13 +35,13 @@ mod trace;
 mod unpack;
 
 pub use builder::Builder;
-pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary};
+pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary, Work};
 pub use events::{Waited, is_through_cache};
 pub use form::{Form, Head, Input, Kind, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, Verdict};
 pub use reading::{
     CacheAdvice, Caution, Class, Database, DatabaseTime, Evidence, Fate, Figure, HostTime, Measure, MissCurve, Origin,
-    Part, Reading, Scope, Setting, Statistic, Wait, Window,
+    Part, Reading, Scope, Setting, Statistic, Tally, Wait, Window,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};

@@ -1,7 +1,7 @@
 //! AWR-Miner: a database's own history, one row for each snapshot and instance, between marks.
 //!
-//! It has what a report lacks: beside each mean of a snapshot the highest minute inside of it. Columns come and go with
-//! its versions, so they are known by name under their ruler.
+//! Beside each mean of a snapshot it has the highest minute inside, which reports lack. Columns differ by version, so they
+//! are known by name under their ruler.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,16 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, Scope, Statistic, Wait, Window};
 use crate::refusal::Refusal;
-use crate::text;
-use crate::text::Numerals;
 use crate::text::table::Ruler;
 use crate::text::timestamp::{self, Stamp};
+use crate::text::{self, GIB, MIB, Numerals};
 
 /// AWR-Miner.
 pub(crate) const FORM: Form = Form::lines("awr-miner", "AWR-Miner", resembles, |_| Box::new(Miner::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    match (
-        head.has("~~BEGIN-"),
-        head.has("AWR_MINER_VER") || head.has("~~BEGIN-OS-INFORMATION~~") || head.has("~~BEGIN-MAIN-METRICS~~"),
-    ) {
-        (true, true) => Resemblance::Is { marks: 4 },
-        (false, true) => Resemblance::Near { marks: 2, missing: "mark `~~BEGIN-OS-INFORMATION~~`" },
-        _ => Resemblance::None,
-    }
+    let named = head.has_any(&["AWR_MINER_VER", "~~BEGIN-OS-INFORMATION~~", "~~BEGIN-MAIN-METRICS~~"]);
+    Resemblance::is(4, named && head.has("~~BEGIN-")).or_near(2, named, "mark `~~BEGIN-OS-INFORMATION~~`")
 }
 
 #[derive(Default)]
@@ -115,9 +108,9 @@ struct Row<'a> {
     cells: Vec<String>,
 }
 
-/// The blocks that something is read of.
-const USED: &str = "OS-INFORMATION OSSTAT MAIN-METRICS DATABASE-PARAMETERS IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION \
-    TOP-N-TIMED-EVENTS SYSSTAT";
+/// The blocks that are read.
+const USED: &str = "OS-INFORMATION OSSTAT SIZE-ON-DISK MAIN-METRICS DATABASE-PARAMETERS AVERAGE-ACTIVE-SESSIONS \
+    IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION TOP-N-TIMED-EVENTS SYSSTAT";
 
 impl Block {
     fn new(name: &str) -> Self {
@@ -128,7 +121,7 @@ impl Block {
         text::lists(USED, &self.name)
     }
 
-    /// Takes the line of dashes: what stands above it are the names of columns. Each page has them again.
+    /// Takes the line of dashes below the names of columns. Each page has them again.
     fn rule(&mut self, ruler: Ruler) {
         self.columns = ruler.cells(&self.above).iter().map(|name| name.to_lowercase()).collect();
         self.ruler = Some(ruler);
@@ -175,6 +168,8 @@ struct History {
     /// Processors and cores by instance, as last stated.
     processors: BTreeMap<String, (Option<f64>, Option<f64>)>,
     snapshots: BTreeMap<u64, Snapshot>,
+    /// Bytes of the database's files, as last stated.
+    stored: Option<f64>,
     /// Rows of all blocks.
     rows: usize,
 }
@@ -186,6 +181,8 @@ struct Snapshot {
     /// Operations by function: small reads and writes, large reads and writes.
     functions: Vec<(String, [Option<f64>; 4], u64)>,
     events: BTreeMap<String, Event>,
+    /// Sessions that waited in each wait class, in the mean, or worked (`DB CPU`).
+    classes: BTreeMap<String, (f64, u64)>,
     /// Reads a second of all instances, as another source counted them.
     reads_s: Option<(f64, u64)>,
 }
@@ -213,8 +210,6 @@ struct Event {
     total: Option<(f64, f64)>,
     line: u64,
 }
-
-const MIB: f64 = 1_048_576.0;
 
 /// Columns of `MAIN-METRICS`, with measure and unit.
 const METRICS: [(&str, Class, Measure, Statistic, f64); 9] = [
@@ -245,6 +240,7 @@ impl History {
                 let instance = row.text("instance_number").to_owned();
                 self.processors.insert(instance, (row.number("cpus"), row.number("cores")));
             }
+            "SIZE-ON-DISK" => self.stored = row.number("size_gb").map(|size| size * GIB).or(self.stored),
             "MAIN-METRICS" => self.metrics(row, out),
             _ => self.of_snapshot(row),
         }
@@ -288,7 +284,7 @@ impl History {
         });
     }
 
-    /// Blocks of the whole database come after that of its instances: of other snapshots nothing is known.
+    /// Blocks of the whole database follow that of its instances; rows of other snapshots are left out.
     fn of_snapshot(&mut self, row: &Row<'_>) {
         let Some(snapshot) = snapshot(row).and_then(|number| self.snapshots.get_mut(&number)) else { return };
         match row.block {
@@ -305,6 +301,11 @@ impl History {
             "TOP-N-TIMED-EVENTS" => {
                 let total = row.number("total_time_s").zip(row.number("pctdbt"));
                 snapshot.event(row).total = total.filter(|(total, share)| *total > 0.0 && *share > 0.0);
+            }
+            "AVERAGE-ACTIVE-SESSIONS" => {
+                if let Some(sessions) = row.number("avg_sess") {
+                    snapshot.classes.insert(row.text("wait_class").to_owned(), (sessions, row.line));
+                }
             }
             "IOSTAT-BY-FUNCTION" => {
                 let counts = ["sm_r_reqs", "sm_w_reqs", "lg_r_reqs", "lg_w_reqs"].map(|column| row.number(column));
@@ -323,6 +324,11 @@ impl Snapshot {
         row.text("wait_class").clone_into(&mut event.class);
         event.line = row.line;
         event
+    }
+
+    /// Transactions of all instances.
+    fn commits(&self) -> Option<f64> {
+        self.instances.iter().map(|instance| Some(instance.commits_s? * instance.seconds)).sum()
     }
 
     /// Seconds of sessions of all instances.
@@ -359,7 +365,7 @@ fn make(history: &History, out: &mut Builder) {
         estimated |= whole(history, snapshot, out);
         for instance in by_begin(&snapshot.instances) {
             longest = longest.max(instance.seconds);
-            put(history, instance, window_of(snapshot, instance), out);
+            put(history, snapshot, instance, out);
         }
     }
     database(history, out);
@@ -405,9 +411,11 @@ fn scope(history: &History, instance: &str) -> Scope {
     Scope { database: history.database.clone(), instance: instance.to_owned(), host, ..Scope::default() }
 }
 
-fn put(history: &History, instance: &Instance, window: Window, out: &mut Builder) {
+fn put(history: &History, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
     let scope = out.scope(scope(history, &instance.name));
-    let window = out.window(window);
+    let window = out.window(window_of(snapshot, instance));
+    // Older versions have the processors' time of all instances together.
+    let of_all = snapshot.classes.get("DB CPU").filter(|_| snapshot.instances.len() == 1).map(|(on, _)| *on);
     for (class, measure, statistic, value, column) in &instance.figures {
         let origin = out.origin(instance.line, "MAIN-METRICS", column);
         let (class, measure, statistic, value) = (*class, *measure, *statistic, *value);
@@ -421,7 +429,7 @@ fn put(history: &History, instance: &Instance, window: Window, out: &mut Builder
             scope,
             window,
             database_s: sessions * instance.seconds,
-            processor_s: instance.on_processor.map(|on| on * instance.seconds),
+            processor_s: instance.on_processor.or(of_all).map(|on| on * instance.seconds),
             processors: processors.map(|count| count as u32),
             commits: instance.commits_s.map(|commits| commits * instance.seconds),
             origin,
@@ -429,7 +437,7 @@ fn put(history: &History, instance: &Instance, window: Window, out: &mut Builder
     }
 }
 
-/// The row of all instances together; true if the time of a wait was estimated.
+/// The rows of all instances together; true if the time of a wait was estimated.
 fn whole(history: &History, snapshot: &Snapshot, out: &mut Builder) -> bool {
     let Some(first) = by_begin(&snapshot.instances).first().copied() else { return false };
     let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &first.name } else { "" }));
@@ -441,31 +449,46 @@ fn whole(history: &History, snapshot: &Snapshot, out: &mut Builder) -> bool {
     }
     agreement(snapshot, out);
     let mut estimated = false;
+    let mut by_class: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, event) in &snapshot.events {
-        let count: f64 = event.buckets.iter().map(|(_, count)| count).sum();
-        if count <= 0.0 {
+        let waits: f64 = event.buckets.iter().map(|(_, count)| count).sum();
+        let known = known_s(snapshot, event);
+        if waits <= 0.0 && (known.is_none() || event.class == "DB CPU") {
             continue;
         }
-        let known = known_s(snapshot, event);
         estimated |= known.is_none();
-        let origin = out.origin(event.line, "IO-WAIT-HISTOGRAM", name);
-        out.wait(Wait {
-            scope,
-            window,
-            event: name.clone(),
-            // Processes behind the sessions wait in this class.
-            foreground: event.class != "System I/O",
-            count,
-            total_s: known.unwrap_or_else(|| event.buckets.iter().map(|(bound, count)| bound * 0.75e-3 * count).sum()),
-            histogram: shares(event, count),
-            origin,
-        });
+        let total_s = known.unwrap_or_else(|| event.buckets.iter().map(|(bound, count)| bound * 0.75e-3 * count).sum());
+        *by_class.entry(&event.class).or_default() += total_s;
+        let table = if waits > 0.0 { "IO-WAIT-HISTOGRAM" } else { "TOP-N-TIMED-EVENTS" };
+        let origin = out.origin(event.line, table, name);
+        let count = if waits > 0.0 { waits } else { assumed_waits(&event.class, snapshot) };
+        let foreground = event.class != BACKGROUND;
+        let histogram = if waits > 0.0 { shares(event, waits) } else { Vec::new() };
+        out.wait(Wait { scope, window, event: name.clone(), foreground, count, total_s, histogram, origin });
+    }
+    // The rest of each class is in no event.
+    for (class, (sessions, line)) in snapshot.classes.iter().filter(|(class, _)| *class != "DB CPU") {
+        let total_s = sessions * first.seconds - by_class.get(class.as_str()).copied().unwrap_or(0.0);
+        if total_s > 0.0 {
+            let origin = out.origin(*line, "AVERAGE-ACTIVE-SESSIONS", class);
+            let (event, count) = (format!("wait class {class}"), assumed_waits(class, snapshot));
+            let foreground = class != BACKGROUND;
+            out.wait(Wait { scope, window, event, foreground, count, total_s, histogram: Vec::new(), origin });
+        }
     }
     estimated
 }
 
+/// The wait class of processes behind the sessions.
+const BACKGROUND: &str = "System I/O";
+
+/// The number of waits of an event without a histogram: one for each transaction where commits wait, else unknown.
+fn assumed_waits(class: &str, snapshot: &Snapshot) -> f64 {
+    if class == "Commit" { snapshot.commits().unwrap_or(0.0) } else { 0.0 }
+}
+
 /// Seconds of a wait that is among the first. Some versions print microseconds under the name of seconds: the share of
-/// the database's time tells them apart.
+/// the database's time distinguishes them.
 fn known_s(snapshot: &Snapshot, event: &Event) -> Option<f64> {
     let (total, percent) = event.total?;
     let expected = snapshot.database_s().filter(|seconds| *seconds > 0.0)? * percent / 100.0;
@@ -544,7 +567,8 @@ fn database(history: &History, out: &mut Builder) {
         cache_bytes: number("__db_cache_size").or(number("db_cache_size")),
         processors: number("NUM_CPUS"),
         cores: number("NUM_CPU_CORES").or(cores),
-        memory_bytes: number("PHYSICAL_MEMORY_GB").map(|gigabytes| gigabytes * 1_073_741_824.0),
+        memory_bytes: number("PHYSICAL_MEMORY_GB").map(|gigabytes| gigabytes * GIB),
+        stored_bytes: history.stored,
         origin,
     });
 }

@@ -11,8 +11,9 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, Scope, Window};
+use crate::reading::{Class, Fate, Measure, Origin, Scope, Tally, Window};
 use crate::refusal::Refusal;
+use crate::sampled::Pace;
 use crate::snapshot::{Counted, Counters, Snapshot};
 use crate::text;
 use crate::text::rows::{Known, Rows, Seen};
@@ -43,7 +44,7 @@ fn is_status(head: &Head<'_>) -> Resemblance {
             words.next().filter(|value| is_number(value)).map(|_| first)
         };
         let Some(name) = name else { continue };
-        if Variable::of(name).is_some() {
+        if variable(name).is_some() {
             storage = storage.saturating_add(1);
         } else if ["com_", "handler_", "innodb_"].iter().any(|start| starts(name, start)) {
             other = other.saturating_add(1);
@@ -62,43 +63,31 @@ fn is_status(head: &Head<'_>) -> Resemblance {
     }
 }
 
-/// A variable that speaks of storage or time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Variable {
-    Uptime,
-    DataReads,
-    DataRead,
-    DataWrites,
-    DataWritten,
-    DataFsyncs,
-    LogWrites,
-    LogWritten,
-    LogFsyncs,
-    LogPending,
-    PageSize,
-}
+/// A status variable of storage or time, by the server's name.
+pub(crate) type Variable = &'static str;
 
-impl Variable {
-    pub(crate) const ALL: [(Self, &'static str); 11] = [
-        (Self::Uptime, "Uptime"),
-        (Self::DataReads, "Innodb_data_reads"),
-        (Self::DataRead, "Innodb_data_read"),
-        (Self::DataWrites, "Innodb_data_writes"),
-        (Self::DataWritten, "Innodb_data_written"),
-        (Self::DataFsyncs, "Innodb_data_fsyncs"),
-        (Self::LogWrites, "Innodb_log_writes"),
-        (Self::LogWritten, "Innodb_os_log_written"),
-        (Self::LogFsyncs, "Innodb_os_log_fsyncs"),
-        (Self::LogPending, "Innodb_os_log_pending_writes"),
-        (Self::PageSize, "Innodb_page_size"),
-    ];
+const VARIABLES: [Variable; 13] = [
+    "Uptime",
+    "Innodb_data_reads",
+    "Innodb_data_read",
+    "Innodb_data_writes",
+    "Innodb_data_written",
+    "Innodb_data_fsyncs",
+    "Innodb_log_writes",
+    "Innodb_os_log_written",
+    "Innodb_os_log_fsyncs",
+    "Innodb_os_log_pending_writes",
+    "Innodb_page_size",
+    "Innodb_log_waits",
+    "Innodb_buffer_pool_wait_free",
+];
 
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        if !starts(name, "innodb_") && name.len() != 6 {
-            return None;
-        }
-        Self::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(variable, _)| *variable)
+/// The variable of this name, in any case.
+pub(crate) fn variable(name: &str) -> Option<Variable> {
+    if !starts(name, "innodb_") && name.len() != 6 {
+        return None;
     }
+    VARIABLES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The words of a line, whatever stands between them.
@@ -127,10 +116,10 @@ impl LineFormat for Status {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let mut words = words(line);
         let Some(first) = words.next() else { return Ok(()) };
-        if let Some(variable) = Variable::of(first) {
-            self.server.values(variable, words.take(MOST_VALUES).map(|word| word.parse().ok()), number, out);
+        if let Some(known) = variable(first) {
+            self.server.values(known, words.take(MOST_VALUES).map(|word| word.parse().ok()), number, out);
         } else if starts(first, "variable_name") {
-            self.name = words.next().and_then(Variable::of);
+            self.name = words.next().and_then(variable);
             // In one line: the name, the word `Value`, and the value.
             if let (Some(variable), Some(_), Some(value)) = (self.name, words.next(), words.next()) {
                 self.server.values(variable, [value.parse().ok()].into_iter(), number, out);
@@ -163,7 +152,7 @@ pub(crate) struct Server {
     pub(crate) scope: Scope,
     begin: Option<DateTime>,
     interval: Option<Span>,
-    /// Samples that are being read, side by side.
+    /// The current samples, side by side.
     block: Vec<Values>,
     line: u64,
     at: Option<DateTime>,
@@ -224,10 +213,10 @@ impl Server {
         }
     }
 
-    /// The samples that were being read are complete.
+    /// Ends the current samples.
     pub(crate) fn finish(&mut self, out: &mut Builder) {
         for values in std::mem::take(&mut self.block) {
-            if values.keys().any(|variable| !matches!(variable, Variable::Uptime | Variable::PageSize)) {
+            if values.keys().any(|variable| !matches!(*variable, "Uptime" | "Innodb_page_size")) {
                 self.sample(values, out);
             }
             self.at = None;
@@ -250,7 +239,7 @@ impl Server {
                 values.entry(*variable).or_insert((0.0, self.line)).0 += sum;
             }
         }
-        let uptime = values.get(&Variable::Uptime).map(|(uptime, _)| *uptime);
+        let uptime = values.get("Uptime").map(|(uptime, _)| *uptime);
         self.first_uptime = self.first_uptime.or(uptime);
         let counters = counters(&values);
         if !counters.is_empty() {
@@ -267,11 +256,11 @@ impl Server {
     /// Tells sums from differences by the second sample.
     fn tell(&self, values: &Values, out: &mut Builder) -> Numbers {
         let of = |values: &Values, variable| values.get(&variable).map(|(value, _)| *value);
-        if let (Some(before), Some(now)) = (of(&self.before, Variable::PageSize), of(values, Variable::PageSize)) {
+        if let (Some(before), Some(now)) = (of(&self.before, "Innodb_page_size"), of(values, "Innodb_page_size")) {
             return if before > 0.0 && now == 0.0 { Numbers::Differences } else { Numbers::Sums };
         }
         let fell = |variable| of(values, variable) < of(&self.before, variable);
-        if values.keys().any(|variable| *variable != Variable::Uptime && fell(*variable)) && fell(Variable::Uptime) {
+        if values.keys().any(|variable| *variable != "Uptime" && fell(*variable)) && fell("Uptime") {
             let text = "taken as differences (mysqladmin -r), since the second sample is lower than the first: if the \
                         server restarted there, give the samples before and after as two files";
             out.caution(Some(Origin::line(self.line)), text);
@@ -293,7 +282,7 @@ impl Server {
         self.begin?.checked_add(SignedDuration::try_from_secs_f64(seconds).ok()?).ok()
     }
 
-    /// No more comes.
+    /// Ends the input.
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         if self.samples == 0 {
@@ -305,23 +294,25 @@ impl Server {
     }
 }
 
-/// What variables count. Servers that have counters of the log's flushes or pending writes count writes of the log among
+/// The counters of variables. Servers with counters of the log's flushes or pending writes count writes of the log among
 /// all writes as well; MariaDB has dropped these two (10.11 has neither), and counts the log apart.
 fn counters(values: &Values) -> Counters {
     let get = |variable| values.get(&variable).copied();
     let mut counters = Counters::default();
     let mut put = |counted, variable, value: Option<f64>| {
         let Some((_, line)) = get(variable) else { return };
-        let field = Variable::ALL.iter().find(|(known, _)| *known == variable).map_or("", |(_, name)| name);
-        counters.add(counted, value, (line, "status", field));
+        counters.add(counted, value, (line, "status", variable));
     };
     let of = |variable| get(variable).map(|(value, _)| value);
-    put(Counted::Operations(Class::Read), Variable::DataReads, of(Variable::DataReads));
-    put(Counted::Bytes(Class::Read), Variable::DataRead, of(Variable::DataRead));
-    put(Counted::Operations(Class::Flush), Variable::DataFsyncs, of(Variable::DataFsyncs));
-    let within = of(Variable::LogFsyncs).or(of(Variable::LogPending)).is_some();
-    let (writes, written) = (of(Variable::DataWrites), of(Variable::DataWritten));
-    let (log_writes, log_written) = (of(Variable::LogWrites), of(Variable::LogWritten));
+    put(Counted::Operations(Class::Read), "Innodb_data_reads", of("Innodb_data_reads"));
+    put(Counted::Bytes(Class::Read), "Innodb_data_read", of("Innodb_data_read"));
+    put(Counted::Operations(Class::Flush), "Innodb_data_fsyncs", of("Innodb_data_fsyncs"));
+    put(Counted::Tally(Tally::LOG_BUFFER_WAITS), "Innodb_log_waits", of("Innodb_log_waits"));
+    let free_page_waits = of("Innodb_buffer_pool_wait_free");
+    put(Counted::Tally(Tally::FREE_PAGE_WAITS), "Innodb_buffer_pool_wait_free", free_page_waits);
+    let within = of("Innodb_os_log_fsyncs").or(of("Innodb_os_log_pending_writes")).is_some();
+    let (writes, written) = (of("Innodb_data_writes"), of("Innodb_data_written"));
+    let (log_writes, log_written) = (of("Innodb_log_writes"), of("Innodb_os_log_written"));
     let rest = |all: Option<f64>, log: Option<f64>| match (all, log) {
         (Some(all), Some(log)) if within => Some(all - log).filter(|rest| *rest >= 0.0),
         (all, Some(_)) => all,
@@ -329,18 +320,18 @@ fn counters(values: &Values) -> Counters {
     };
     match (rest(writes, log_writes), rest(written, log_written)) {
         (None, None) => {
-            put(Counted::Operations(Class::Write), Variable::DataWrites, writes);
-            put(Counted::Bytes(Class::Write), Variable::DataWritten, written);
+            put(Counted::Operations(Class::Write), "Innodb_data_writes", writes);
+            put(Counted::Bytes(Class::Write), "Innodb_data_written", written);
         }
         (data_writes, data_written) => {
-            put(Counted::Operations(Class::DataWrite), Variable::DataWrites, data_writes);
-            put(Counted::Bytes(Class::DataWrite), Variable::DataWritten, data_written);
+            put(Counted::Operations(Class::DataWrite), "Innodb_data_writes", data_writes);
+            put(Counted::Bytes(Class::DataWrite), "Innodb_data_written", data_written);
             for class in [Class::RedoWrite, Class::Write] {
-                put(Counted::Operations(class), Variable::LogWrites, log_writes);
-                put(Counted::Bytes(class), Variable::LogWritten, log_written);
+                put(Counted::Operations(class), "Innodb_log_writes", log_writes);
+                put(Counted::Bytes(class), "Innodb_os_log_written", log_written);
             }
-            put(Counted::Operations(Class::Write), Variable::DataWrites, data_writes);
-            put(Counted::Bytes(Class::Write), Variable::DataWritten, data_written);
+            put(Counted::Operations(Class::Write), "Innodb_data_writes", data_writes);
+            put(Counted::Bytes(Class::Write), "Innodb_data_written", data_written);
         }
     }
     counters
@@ -351,16 +342,11 @@ pub(crate) const MONITOR: Form =
     Form::lines("innodb-monitor", "SHOW ENGINE INNODB STATUS", is_monitor, |_| Box::new(Monitor::default()));
 
 fn is_monitor(head: &Head<'_>) -> Resemblance {
-    match (head.has("INNODB MONITOR OUTPUT"), head.has("Per second averages calculated from the last ")) {
-        (true, true) => Resemblance::Is { marks: 9 },
-        (true, false) => {
-            Resemblance::Near { marks: 2, missing: "line `Per second averages calculated from the last ...`" }
-        }
-        _ if head.has(" OS file reads, ") && head.has(" OS fsyncs") => {
-            Resemblance::Near { marks: 2, missing: "heading INNODB MONITOR OUTPUT" }
-        }
-        _ => Resemblance::None,
-    }
+    let output = head.has("INNODB MONITOR OUTPUT");
+    let rest = head.has(" OS file reads, ") && head.has(" OS fsyncs");
+    Resemblance::is(9, output && head.has("Per second averages calculated from the last "))
+        .or_near(2, output, "line `Per second averages calculated from the last ...`")
+        .or_near(2, rest, "heading INNODB MONITOR OUTPUT")
 }
 
 #[derive(Default)]
@@ -532,7 +518,7 @@ impl Output {
 }
 
 /// `0.31 reads/s, 16384 avg bytes/read, 0.04 writes/s, 0.04 fsyncs/s`: reads, bytes, writes, fsyncs. Between them a server
-/// may say more.
+/// may have more.
 fn rates(line: &str) -> Option<[f64; 4]> {
     let of = |unit: &str| {
         let word = line.split(", ").find_map(|part| part.trim().strip_suffix(unit))?;
@@ -564,9 +550,21 @@ fn taken(head: &str) -> Option<Stamp> {
     timestamp::parse(&format!("{} {}", words.next()?, words.next()?))
 }
 
+/// Statements of the performance schema.
+pub(crate) const DIGESTS: Form =
+    Form::lines("mysql-digests", "statements of MySQL's performance schema", is_digests, |input| {
+        Box::new(Files { rows: Rows::new(known), pace: Pace::new(input), digests: true, ..Files::default() })
+    });
+
+fn is_digests(head: &Head<'_>) -> Resemblance {
+    let has = |name: &str| head.has(name) || head.has(&name.to_uppercase());
+    let counts = has("digest") && has("count_star");
+    Resemblance::is(9, counts && has("sum_timer_wait")).or_near(2, counts, "column sum_timer_wait")
+}
+
 /// Files of the performance schema.
 pub(crate) const FILES: Form = Form::lines("mysql-files", "files of MySQL's performance schema", is_files, |input| {
-    Box::new(Files { rows: Rows::new(known), input: input.clone(), ..Files::default() })
+    Box::new(Files { rows: Rows::new(known), pace: Pace::new(input), ..Files::default() })
 });
 
 /// Files that are kept of a sample one by one: those with most operations.
@@ -574,25 +572,19 @@ const MOST_FILES: usize = 50;
 
 fn known(name: &str) -> Known {
     let names = "file file_name event_name count_read count_write total_read total_written read_latency write_latency \
-        sum_number_of_bytes_read sum_number_of_bytes_write sum_timer_read sum_timer_write";
+        sum_number_of_bytes_read sum_number_of_bytes_write sum_timer_read sum_timer_write digest count_star sum_timer_wait \
+        sum_rows_examined";
     if text::lists(names, name) { Known::One } else { Known::No }
 }
 
 fn is_files(head: &Head<'_>) -> Resemblance {
     let text = head.text();
-    if !text.contains("count_read") && !text.contains("COUNT_READ") {
-        return Resemblance::None;
-    }
-    let mut rows = Rows::new(known);
-    for line in text.lines() {
-        if rows.line(line, 0) == Seen::Row && File::of(&rows).is_some() {
-            return Resemblance::Is { marks: 10 };
-        }
-    }
-    if rows.end() && File::of(&rows).is_some() {
-        return Resemblance::Is { marks: 10 };
-    }
-    Resemblance::Near { marks: 2, missing: "row of a file with count_read and count_write" }
+    let near = text.contains("count_read") || text.contains("COUNT_READ");
+    Resemblance::is(10, near && Rows::any(text, known, |rows| File::of(rows).is_some())).or_near(
+        2,
+        near,
+        "row of a file with count_read and count_write",
+    )
 }
 
 /// The counters of a file in one row.
@@ -663,16 +655,55 @@ fn classes(name: &str) -> [Option<Class>; 2] {
 /// Parts of the names of files with data in them, and of the events that count these.
 const DATA: &str = ".ibd ibdata .dblwr undo innodb_data_file innodb_dblwr .myd .myi .mad .mai kfile dfile";
 
+/// Name and counters of a file or a statement in a row, and whether they are rounded.
+fn item(rows: &Rows) -> Option<(String, Counters, bool)> {
+    let get = |name: &str| {
+        let at = rows.columns.iter().position(|column| column == name)?;
+        rows.cells.get(at).map(String::as_str).filter(|cell| !cell.is_empty())
+    };
+    let mut counters = Counters::default();
+    if let Some(digest) = get("digest") {
+        let number = |name| get(name)?.parse::<f64>().ok();
+        number("count_star")?;
+        for (name, column, unit) in [
+            (Tally::CALLS, "count_star", 1.0),
+            (Tally::EXECUTION_S, "sum_timer_wait", 1e-12),
+            (Tally::ROWS_EXAMINED, "sum_rows_examined", 1.0),
+        ] {
+            let value = number(column).map(|value| value * unit);
+            counters.add(Counted::Tally(name), value, (rows.line, "statements", column));
+        }
+        // Sixteen digits are unique enough, and fit a line.
+        let short = digest.get(..16).unwrap_or(digest);
+        let schema = get("schema_name").map_or(String::new(), |schema| format!(" of {schema}"));
+        return Some((format!("statement {short}{schema}"), counters, false));
+    }
+    let file = File::of(rows)?;
+    let [read, write] = classes(file.name);
+    let ways = [(Class::Read, read, file.reads, "reads"), (Class::Write, write, file.writes, "writes")];
+    for ((total, class, count, field), way) in ways.into_iter().zip(0..) {
+        let place = (rows.line, "files", field);
+        for class in [Some(total), class].into_iter().flatten() {
+            counters.add(Counted::Operations(class), Some(count), place);
+            counters.add(Counted::Bytes(class), file.bytes[way], place);
+            counters.add(Counted::OperationSeconds(class), file.seconds[way], place);
+        }
+    }
+    Some((file.name.to_owned(), counters, file.rounded))
+}
+
+/// Samples of files or of statements.
 #[derive(Default)]
 struct Files {
     rows: Rows,
-    input: Input,
+    pace: Pace,
+    /// True for statements.
+    digests: bool,
     at: Option<DateTime>,
     table: u64,
     line: u64,
-    /// Counters of each file of the sample.
+    /// Counters of each file or statement of the sample.
     sample: BTreeMap<String, Counters>,
-    samples: u32,
     read: u32,
     broken: u32,
     rounded: bool,
@@ -680,26 +711,15 @@ struct Files {
 
 impl Files {
     fn row(&mut self, out: &mut Builder) {
-        if self.rows.table != self.table || File::of(&self.rows).is_some_and(|file| self.sample.contains_key(file.name))
-        {
+        let found = item(&self.rows);
+        if self.rows.table != self.table || found.as_ref().is_some_and(|(name, ..)| self.sample.contains_key(name)) {
             self.finish(out);
             self.table = self.rows.table;
         }
-        let Some(file) = File::of(&self.rows) else { return };
-        let line = self.rows.line;
-        let [read, write] = classes(file.name);
-        let counters = self.sample.entry(file.name.to_owned()).or_default();
-        let ways = [(Class::Read, read, file.reads, "reads"), (Class::Write, write, file.writes, "writes")];
-        for ((total, class, count, field), way) in ways.into_iter().zip(0..) {
-            let place = (line, "files", field);
-            for class in [Some(total), class].into_iter().flatten() {
-                counters.add(Counted::Operations(class), Some(count), place);
-                counters.add(Counted::Bytes(class), file.bytes[way], place);
-                counters.add(Counted::OperationSeconds(class), file.seconds[way], place);
-            }
-        }
-        self.rounded |= file.rounded;
-        self.line = if self.line == 0 { line } else { self.line };
+        let Some((name, counters, rounded)) = found else { return };
+        self.sample.insert(name, counters);
+        self.rounded |= rounded;
+        self.line = if self.line == 0 { self.rows.line } else { self.line };
         self.read += 1;
     }
 
@@ -710,19 +730,20 @@ impl Files {
         if files.is_empty() {
             return;
         }
-        let apart = self.input.interval.map(|interval| interval.as_secs_f64() * f64::from(self.samples));
-        let began = self.input.begin.filter(|_| apart.is_some() || self.samples == 0);
-        let at = self.at.take().or_else(|| timestamp::later(began?, apart.unwrap_or(0.0)));
-        let age = apart.filter(|_| at.is_none()).map(Span::from_secs_f64);
-        self.samples += 1;
+        let (at, age) = match self.at.take() {
+            None => self.pace.next(),
+            at => (at, None),
+        };
         let mut whole = Counters::default();
         for counters in files.values() {
             whole.merge(counters, |_| true);
         }
-        let mut by_load: Vec<_> =
-            files.iter().map(|(name, counters)| (counters.operations(), name, counters)).collect();
+        let seconds = |counters: &Counters| counters.get(&Counted::Tally(Tally::EXECUTION_S)).unwrap_or(0.0);
+        let load = |counters: &Counters| if self.digests { seconds(counters) } else { counters.operations() };
+        let mut by_load: Vec<_> = files.iter().map(|(name, counters)| (load(counters), name, counters)).collect();
         by_load.sort_by(|a, b| b.0.total_cmp(&a.0));
         let parts = by_load.into_iter().take(MOST_FILES).map(|(_, name, counters)| (name.as_str(), counters));
+        out.divide();
         for (part, counters) in [("", &whole)].into_iter().chain(parts) {
             let scope = out.scope(Scope { part: part.to_owned(), ..Scope::default() });
             let counts = counters.counts(None, out);
@@ -740,7 +761,7 @@ impl LineFormat for Files {
             self.finish(out);
             match taken {
                 Taken::At(at) => self.at = Some(out.instant(at)),
-                Taken::Every(every) => self.input.interval = self.input.interval.or(Some(every)),
+                Taken::Every(every) => self.pace.interval = self.pace.interval.or(Some(every)),
             }
             return Ok(());
         }
@@ -761,9 +782,16 @@ impl LineFormat for Files {
         }
         self.finish(out);
         if self.read == 0 {
-            let what =
-                "no file with its reads and writes: give SELECT * FROM sys.x$io_global_by_file_by_bytes, taken twice";
-            return Err(out.unusable(what));
+            return Err(out.unusable(if self.digests {
+                "no statement with its calls and time: give the digests with DIGEST, COUNT_STAR and SUM_TIMER_WAIT, twice"
+            } else {
+                "no file with its reads and writes: give SELECT * FROM sys.x$io_global_by_file_by_bytes, taken twice"
+            }));
+        }
+        let fate = if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) };
+        if self.digests {
+            out.part("statements", fate);
+            return Ok(());
         }
         if self.rounded {
             let text = "bytes or times are rounded to be read by people, and so are the differences between two samples: \
@@ -773,7 +801,7 @@ impl LineFormat for Files {
         let cache = "files are read and written through the operating system, whose page cache may answer: what reaches \
                      storage is in iostat or /proc/diskstats of the same time";
         out.caution(None, cache);
-        out.part("files", if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) });
+        out.part("files", fate);
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::layers::{Devices, Layers};
 use crate::reading::{Class, Fate, Measure, Origin, Window};
 use crate::refusal::Refusal;
-use crate::text::{Numerals, timestamp};
+use crate::text::{KIB, MILLI, Numerals, timestamp};
 
 /// Files of nmon and topas.
 pub(crate) const FORM: Form = Form::lines("nmon", "nmon file", resembles, |_| Box::new(Nmon::default()));
@@ -39,7 +39,7 @@ struct Nmon {
     time: Option<Time>,
     interval: Option<Span>,
     samples: Samples,
-    /// The time that came last: a date may be missing, and midnight pass.
+    /// The last time: a date may be missing, and midnight pass.
     last_at: Option<DateTime>,
     broken: Option<u64>,
     last: u64,
@@ -111,7 +111,7 @@ fn time(text: &str) -> Option<Time> {
 }
 
 impl Nmon {
-    /// When the file begins.
+    /// The begin of the file.
     fn begin(&self, out: &mut Builder) -> Option<DateTime> {
         self.date.zip(self.time).map(|(date, time)| out.local(date.to_datetime(time)))
     }
@@ -143,19 +143,16 @@ impl Nmon {
     }
 }
 
-const KIB: f64 = 1_024.0;
-const MILLI: f64 = 1e-3;
-
 #[derive(Default)]
 struct Samples {
     devices: Devices,
     /// The device of each column, by section; groups that are no device have none.
     sections: BTreeMap<String, Vec<Option<usize>>>,
     waiting: BTreeMap<u32, Sample>,
-    /// Samples that are kept at once.
+    /// Values that are kept.
     cells: usize,
     current: Option<u32>,
-    /// The sample that was handed over last, and its time.
+    /// The last sample handed over, and its time.
     before: Option<(u32, DateTime)>,
     left_out: u32,
     count: u32,
@@ -174,11 +171,11 @@ struct Cell {
     line: u64,
 }
 
-/// When the file begins, and how far apart its samples are.
+/// The begin of the file, and the distance of its samples.
 type Clock = (Option<DateTime>, Option<Span>);
 
 impl Samples {
-    /// Values that wait for their time: of a sorted file all of them.
+    /// The maximum of values that wait for their time: of a sorted file all of them.
     const MOST: usize = 4 << 20;
 
     fn has_columns(&self) -> bool {
@@ -200,7 +197,7 @@ impl Samples {
     fn add(
         &mut self,
         number: u32,
-        (section, quantity): (&str, Quantity),
+        (section, quantity): (&str, usize),
         line: u64,
         mut values: impl Iterator<Item = Option<f64>>,
     ) -> bool {
@@ -221,14 +218,14 @@ impl Samples {
                 (Some(_), None) => return false,
                 (None, None) => break,
             };
-            // Zero below zero is what some builds print for what they do not know.
+            // Some builds print -0 for unknown values.
             let value = value.filter(|value| value.is_finite() && value.is_sign_positive());
-            sample.rows[device][quantity as usize] = value.map(|value| Cell { value, line });
+            sample.rows[device][quantity] = value.map(|value| Cell { value, line });
         }
         true
     }
 
-    /// Learns when a sample was taken. The one before is complete then.
+    /// Sets the time of a sample: the sample before is complete.
     fn begin(&mut self, number: u32, at: DateTime, clock: Clock, host: &str, out: &mut Builder) {
         if let Some(current) = self.current.filter(|current| *current != number) {
             self.hand_over(current, clock, host, out);
@@ -237,12 +234,12 @@ impl Samples {
         self.waiting.entry(number).or_default().at = Some(at);
     }
 
-    /// Hands over what is left.
+    /// Hands over the remaining samples.
     fn finish(&mut self, clock: Clock, host: &str, out: &mut Builder) {
         while let Some(number) = self.waiting.keys().next().copied() {
             self.hand_over(number, clock, host, out);
         }
-        self.devices.finish(self.count, out);
+        self.devices.list(self.count, out);
         if self.left_out > 0 {
             out.part("samples without times", Fate::Broken);
             out.caution(None, "too many samples before their times: give the file as nmon wrote it, not sorted");
@@ -290,84 +287,73 @@ impl Samples {
 
 /// The figures of one disk in one sample.
 fn put(row: &[Option<Cell>; QUANTITIES], at: (u32, u32), device: &Arc<str>, out: &mut Builder) {
-    let value = |quantity: Quantity| row[quantity as usize].map(|cell| cell.value);
-    let mut figure = |quantity: Quantity, class, measure, scale: f64, name: &str| {
-        let Some(Cell { value, line }) = row[quantity as usize] else { return };
+    let place = |class, measure| COLUMNS.iter().position(|column| (column.0, column.1) == (class, measure));
+    let of = |class, measure| place(class, measure).and_then(|place| row[place]).map(|cell| cell.value);
+    // In the presence of the two others the third is their sum, not their mean.
+    let is_split = [Class::Read, Class::Write].into_iter().any(|class| of(class, Measure::Latency).is_some());
+    let wait = row[WAIT].map_or(0.0, |cell| cell.value);
+    for ((class, measure, unit, name), cell) in COLUMNS.iter().zip(row) {
+        let Some(Cell { value, line }) = *cell else { continue };
+        let some = of(*class, Measure::Iops).is_some_and(|operations| operations > 0.0);
+        let value = match measure {
+            Measure::Size if !some || value <= 0.0 => continue,
+            Measure::Latency if !some || *class == Class::All && is_split => continue,
+            Measure::Latency => (value + wait) * unit,
+            // Rounding may exceed the whole time.
+            Measure::Busy => (value * unit).min(1.0),
+            _ => value * unit,
+        };
         let field = out.text(name);
-        out.mean(at, class, measure, value * scale, Origin { line, table: Some(Arc::clone(device)), field });
-    };
-    figure(Quantity::Transfers, Class::All, Measure::Iops, 1.0, "transfers/s");
-    figure(Quantity::Reads, Class::Read, Measure::Iops, 1.0, "reads/s");
-    figure(Quantity::Writes, Class::Write, Measure::Iops, 1.0, "writes/s");
-    figure(Quantity::Read, Class::Read, Measure::Throughput, KIB, "read KB/s");
-    figure(Quantity::Written, Class::Write, Measure::Throughput, KIB, "write KB/s");
-    let some = |quantity| value(quantity).is_some_and(|value| value > 0.0);
-    if some(Quantity::Transfers) && some(Quantity::Size) {
-        figure(Quantity::Size, Class::All, Measure::Size, KIB, "block size");
-    }
-    // Per cent of the time; rounding may go beyond all of it.
-    let busy = value(Quantity::Busy).unwrap_or_default();
-    figure(Quantity::Busy, Class::All, Measure::Busy, if busy > 100.0 { 1.0 / busy } else { 0.01 }, "% busy");
-    let wait = value(Quantity::Wait).unwrap_or_default();
-    let mut latency = |service: Quantity, count: Quantity, class, name: &str| {
-        let Some(Cell { value, line }) = row[service as usize].filter(|_| some(count)) else { return };
-        let origin = Origin { line, table: Some(Arc::clone(device)), field: out.text(name) };
-        out.mean(at, class, Measure::Latency, (value + wait) * MILLI, origin);
-    };
-    latency(Quantity::ReadService, Quantity::Reads, Class::Read, "read service + wait");
-    latency(Quantity::WriteService, Quantity::Writes, Class::Write, "write service + wait");
-    // Beside the two others it is their sum, not their mean.
-    if value(Quantity::ReadService).is_none() && value(Quantity::WriteService).is_none() {
-        latency(Quantity::Service, Quantity::Transfers, Class::All, "service + wait");
+        out.mean(at, *class, *measure, value, Origin { line, table: Some(Arc::clone(device)), field });
     }
 }
 
-/// What a section says of each disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quantity {
-    /// KiB read in a second.
-    Read,
-    /// KiB written in a second.
-    Written,
-    /// Operations in a second.
-    Transfers,
-    Reads,
-    Writes,
-    /// KiB of an operation.
-    Size,
-    /// Percent of the time.
-    Busy,
-    /// Milliseconds of an operation.
-    Service,
-    ReadService,
-    WriteService,
-    /// Milliseconds in the queue before.
-    Wait,
-}
+/// Quantities of a disk that are figures: class, measure, factor to base units, and the name in places.
+const COLUMNS: [(Class, Measure, f64, &str); 10] = [
+    (Class::All, Measure::Iops, 1.0, "transfers/s"),
+    (Class::Read, Measure::Iops, 1.0, "reads/s"),
+    (Class::Write, Measure::Iops, 1.0, "writes/s"),
+    (Class::Read, Measure::Throughput, KIB, "read KB/s"),
+    (Class::Write, Measure::Throughput, KIB, "write KB/s"),
+    (Class::All, Measure::Size, KIB, "block size"),
+    (Class::All, Measure::Busy, 0.01, "% busy"),
+    (Class::Read, Measure::Latency, MILLI, "read service + wait"),
+    (Class::Write, Measure::Latency, MILLI, "write service + wait"),
+    (Class::All, Measure::Latency, MILLI, "service + wait"),
+];
 
-/// How many quantities there are.
+/// The quantity behind [`COLUMNS`]: milliseconds in the queue before the service.
+const WAIT: usize = 10;
+
+/// The number of quantities.
 const QUANTITIES: usize = 11;
 
-/// What a section says, and whether its columns are groups of disks. Sections go on under a number when there are more
-/// disks than one line takes.
-fn section(name: &str) -> Option<(Quantity, bool)> {
+/// Sections with their quantities.
+const SECTIONS: [(&str, usize); 18] = [
+    ("DISKXFER", 0),
+    ("DISKRIO", 1),
+    ("DISKRXFER", 1),
+    ("DISKREADS", 1),
+    ("DGREADS", 1),
+    ("DISKWIO", 2),
+    ("DISKWRITES", 2),
+    ("DGWRITES", 2),
+    ("DISKREAD", 3),
+    ("DISKWRITE", 4),
+    ("DISKBSIZE", 5),
+    ("DISKBUSY", 6),
+    ("DISKREADSERV", 7),
+    ("DGREADSERV", 7),
+    ("DISKWRITESERV", 8),
+    ("DGWRITESERV", 8),
+    ("DISKSERV", 9),
+    ("DISKWAIT", WAIT),
+];
+
+/// The quantity of a section, and whether its columns are groups of disks. Sections continue under a number when there
+/// are more disks than fit a line.
+fn section(name: &str) -> Option<(usize, bool)> {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    Some(match stem {
-        "DISKREAD" => (Quantity::Read, false),
-        "DISKWRITE" => (Quantity::Written, false),
-        "DISKXFER" => (Quantity::Transfers, false),
-        "DISKRIO" | "DISKRXFER" | "DISKREADS" => (Quantity::Reads, false),
-        "DISKWIO" | "DISKWRITES" => (Quantity::Writes, false),
-        "DISKBSIZE" => (Quantity::Size, false),
-        "DISKBUSY" => (Quantity::Busy, false),
-        "DISKSERV" => (Quantity::Service, false),
-        "DISKREADSERV" => (Quantity::ReadService, false),
-        "DISKWRITESERV" => (Quantity::WriteService, false),
-        "DISKWAIT" => (Quantity::Wait, false),
-        "DGREADS" => (Quantity::Reads, true),
-        "DGWRITES" => (Quantity::Writes, true),
-        "DGREADSERV" => (Quantity::ReadService, true),
-        "DGWRITESERV" => (Quantity::WriteService, true),
-        _ => return None,
-    })
+    let (_, quantity) = SECTIONS.iter().find(|(section, _)| *section == stem)?;
+    Some((*quantity, stem.starts_with("DG")))
 }

@@ -12,8 +12,9 @@ use serde_json::{Deserializer, Value};
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, Scope};
+use crate::reading::{Class, Fate, Origin, Scope, Tally};
 use crate::refusal::Refusal;
+use crate::sampled::Pace;
 use crate::snapshot::{Counted, Counters, Place, Snapshot};
 use crate::text;
 use crate::text::rows::{Known, Rows, Seen};
@@ -42,20 +43,12 @@ fn is_text(head: &Head<'_>) -> Resemblance {
     if marks == 0 && !text.contains("buffers_written") {
         return Resemblance::None;
     }
-    let mut rows = Rows::new(known);
     let is_row = |rows: &Rows| {
         let fields = Fields { columns: &rows.columns, cells: &rows.cells, line: 0 };
         fields.view().is_some() && rows.cells.iter().any(|cell| cell.parse::<f64>().is_ok())
     };
-    for line in text.lines() {
-        if rows.line(line, 0) == Seen::Row && is_row(&rows) {
-            return Resemblance::Is { marks: 10 + marks };
-        }
-    }
-    if rows.end() && is_row(&rows) {
-        return Resemblance::Is { marks: 10 + marks };
-    }
-    Resemblance::Near { marks: 1, missing: "row of pg_stat_io or another view of statistics" }
+    let missing = "row of pg_stat_io or another view of statistics";
+    Resemblance::is(10 + marks, Rows::any(text, known, is_row)).or_near(1, true, missing)
 }
 
 struct Text {
@@ -223,7 +216,7 @@ fn cell(value: &Value) -> String {
 
 /// Bytes of a block, unless the server was built otherwise.
 const USUAL_BLOCK: f64 = 8192.0;
-/// Statements that are kept of a snapshot: those that read and wrote most.
+/// The maximum of statements of a snapshot: those with most reads and writes.
 const MOST_STATEMENTS: usize = 50;
 
 /// The state of a server, and the current moment.
@@ -231,13 +224,9 @@ const MOST_STATEMENTS: usize = 50;
 pub(crate) struct Cluster {
     pub(crate) scope: Scope,
     block_bytes: Option<f64>,
-    /// Whether operations are timed; none if the input does not tell.
+    /// Whether operations are timed; none if not stated.
     timing: Option<bool>,
-    begin: Option<DateTime>,
-    /// How far apart samples are that have no moment of their own.
-    interval: Option<Span>,
-    /// Samples without a moment of their own that came before.
-    untimed: u64,
+    pace: Pace,
     sample: Sample,
     resets: BTreeMap<View, String>,
     numbers: BTreeMap<View, u32>,
@@ -297,7 +286,7 @@ impl Doubt {
 
 impl Cluster {
     pub(crate) fn new(input: &Input, scope: Scope) -> Self {
-        Self { scope, begin: input.begin, interval: input.interval, ..Self::default() }
+        Self { scope, pace: Pace::new(input), ..Self::default() }
     }
 
     /// The size of a block, if given beside the views.
@@ -314,7 +303,7 @@ impl Cluster {
         };
         self.begin(at, out);
         if let Taken::Every(every) = taken {
-            self.interval = self.interval.or(Some(every));
+            self.pace.interval = self.pace.interval.or(Some(every));
         }
     }
 
@@ -326,7 +315,7 @@ impl Cluster {
         self.sample.at = at.or(self.sample.at);
     }
 
-    /// Takes a row of the table with that number. False when it is of no view.
+    /// Takes a row of the table with that number. False if it belongs to no view.
     pub(crate) fn row(&mut self, row: &Fields<'_>, table: u64, out: &mut Builder) -> bool {
         let Some(view) = row.view() else { return false };
         let at = TIMES.split(' ').find_map(|name| row.get(name)).and_then(timestamp::parse).map(|at| out.instant(at));
@@ -370,7 +359,7 @@ impl Cluster {
         true
     }
 
-    /// A row says when it was taken: views that are asked for one after the other are of one moment.
+    /// Takes the time of a row: views that are queried one after the other are of one moment.
     fn at(&mut self, view: View, at: DateTime, out: &mut Builder) {
         let near = |kept: DateTime| at.duration_since(kept).as_secs_f64().abs() < 5.0;
         let same = match self.sample.at {
@@ -428,25 +417,22 @@ impl Cluster {
         put(&counters, &scope, (at, age), sample.line, out);
         let mut statements: Vec<_> = sample.statements.iter().collect();
         statements.sort_by(|a, b| b.1.counters.operations().total_cmp(&a.1.counters.operations()));
+        // Doubts of parts are those of the whole.
+        let doubts = self.doubts.clone();
         for (id, layer) in statements.into_iter().take(MOST_STATEMENTS) {
             let mut counters = layer.counters.clone();
             self.size(layer, &mut counters);
+            self.untimed_away(&mut counters);
             let scope = Scope { part: format!("statement {id}"), ..self.scope.clone() };
             put(&counters, &scope, (at, age), sample.line, out);
         }
+        out.divide();
+        self.doubts = doubts;
     }
 
-    /// When a sample was taken, and how long its counters had counted: since the one reset that all its views had.
+    /// The time of a sample, and the age of its counters: since the one reset that all its views have in common.
     fn when(&mut self, sample: &Sample, out: &mut Builder) -> (Option<DateTime>, Option<Span>) {
-        let Some(at) = sample.at else {
-            let apart = self.interval.map(|interval| Span::from_secs_f64(interval.as_secs_f64() * self.untimed as f64));
-            self.untimed += 1;
-            let later = |begin| timestamp::later(begin, apart.unwrap_or(Span::ZERO).as_secs_f64());
-            return match self.begin.filter(|_| apart.is_some() || self.untimed == 1) {
-                Some(begin) => (later(begin), None),
-                None => (None, apart),
-            };
-        };
+        let Some(at) = sample.at else { return self.pace.next() };
         let ages: Vec<f64> = sample
             .layers
             .keys()
@@ -495,7 +481,9 @@ impl Cluster {
                     whole.merge(&counters, |counted| matches!(counted, Counted::Commits | Counted::DatabaseSeconds));
                     temporary(&mut whole, &counters);
                 }
-                View::Bgwriter | View::Checkpointer if io.is_some() => {}
+                View::Bgwriter | View::Checkpointer if io.is_some() => {
+                    whole.merge(&counters, |counted| matches!(counted, Counted::Tally(_)));
+                }
                 View::Wal if has_wal => {}
                 View::Wal => {
                     self.doubts.insert(Doubt::Generated);
@@ -527,8 +515,8 @@ impl Cluster {
         counters.merge_scaled(&layer.blocks, self.block_bytes.unwrap_or(USUAL_BLOCK));
     }
 
-    /// Takes times away that are zero because nobody took them. Those of WAL have a setting of their own, and totals that
-    /// hold untimed operations have no time.
+    /// Removes times that are zero because they were not taken. Those of WAL have a setting of their own, and totals with
+    /// untimed operations have no time.
     fn untimed_away(&mut self, counters: &mut Counters) {
         let never = |class: Class| {
             let worked = counters.get(&Counted::Operations(class)).is_some_and(|count| count > 0.0);
@@ -553,7 +541,7 @@ impl Cluster {
         });
     }
 
-    /// No more comes.
+    /// Ends the input.
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         for (view, numbers) in &self.numbers {
@@ -614,7 +602,8 @@ pub(crate) enum View {
 const COLUMNS: &str = "backend_type object context reads read_bytes read_time writes write_bytes write_time extends \
     extend_bytes op_bytes fsyncs evictions reuses writebacks datname blks_read blks_hit blk_read_time blk_write_time \
     temp_bytes temp_files xact_commit xact_rollback active_time buffers_clean maxwritten_clean buffers_alloc \
-    buffers_checkpoint buffers_backend buffers_written num_timed num_requested restartpoints_timed wal_records \
+    buffers_checkpoint buffers_backend checkpoints_timed checkpoints_req buffers_written num_timed num_requested \
+    restartpoints_timed wal_records \
     wal_fpi wal_bytes wal_write wal_sync wal_buffers_full queryid calls shared_blks_read shared_blks_written \
     shared_blks_hit temp_blks_read temp_blks_written stats_reset setting name wal_lsn";
 
@@ -745,14 +734,22 @@ impl Layer {
                 for name in ["buffers_checkpoint", "buffers_clean", "buffers_backend"] {
                     self.blocks(Class::Write, Some(Class::DataWrite), row.number(name), (row.line, view.name(), name));
                 }
+                self.checkpoints(row, view, ["checkpoints_timed", "checkpoints_req"]);
             }
             View::Checkpointer => {
                 let place = (row.line, view.name(), "buffers_written");
                 self.blocks(Class::Write, Some(Class::DataWrite), row.number("buffers_written"), place);
+                self.checkpoints(row, view, ["num_timed", "num_requested"]);
             }
             View::Wal => self.wal(row),
             View::Statements => self.statement(row),
             View::Server => {}
+        }
+    }
+
+    fn checkpoints(&mut self, row: &Fields<'_>, view: View, columns: [&'static str; 2]) {
+        for (name, column) in [Tally::CHECKPOINTS_TIMED, Tally::CHECKPOINTS_REQUESTED].into_iter().zip(columns) {
+            self.counters.add(Counted::Tally(name), row.number(column), (row.line, view.name(), column));
         }
     }
 
@@ -779,6 +776,18 @@ impl Layer {
         ];
         for kind in kinds {
             self.operations(row, &kind);
+        }
+        let place = |column| (row.line, View::Io.name(), column);
+        match (row.get("backend_type"), object, context) {
+            (Some("autovacuum worker"), ..) => {
+                for column in ["reads", "writes", "extends"] {
+                    self.counters.add(Counted::Tally(Tally::AUTOVACUUM), row.number(column), place(column));
+                }
+            }
+            (Some("client backend"), "relation", "normal") => {
+                self.counters.add(Counted::Tally(Tally::SESSION_WRITES), row.number("writes"), place("writes"));
+            }
+            _ => {}
         }
     }
 
@@ -853,10 +862,22 @@ impl Layer {
         ] {
             self.blocks(total, class, row.number(column), (row.line, View::Statements.name(), column));
         }
+        let place = |column| (row.line, View::Statements.name(), column);
+        self.counters.add(Counted::Tally(Tally::CALLS), row.number("calls"), place("calls"));
+        // Columns were renamed in versions 13 and 17.
+        for (columns, counted) in [
+            (["total_exec_time", "total_time"], Counted::Tally(Tally::EXECUTION_S)),
+            (["shared_blk_read_time", "blk_read_time"], Counted::OperationSeconds(Class::Read)),
+            (["shared_blk_write_time", "blk_write_time"], Counted::OperationSeconds(Class::Write)),
+        ] {
+            if let Some(column) = columns.into_iter().find(|column| row.has(column)) {
+                self.counters.add(counted, row.seconds(column), place(column));
+            }
+        }
     }
 }
 
-/// What reads and writes of a row are for. `normal` goes through the buffer cache page by page; the others run through
+/// The classes of reads and writes of a row. `normal` goes through the buffer cache page by page; the others run through
 /// a relation from one end to the other. WAL that is made ahead of its use, or read, is in no class but the total.
 fn classes(object: &str, context: &str) -> (Option<Class>, Option<Class>) {
     match (object, context) {

@@ -10,9 +10,9 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{Layer, Layers};
-use crate::reading::{Class, Fate, Origin, Scope, Window};
+use crate::reading::{Class, Fate, Origin, Scope};
 use crate::refusal::Refusal;
-use crate::series::{Edge, Points, Said, Spacing};
+use crate::sampled::{Edge, Meaning, Pace, Points, Spacing};
 use crate::snapshot::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
 use crate::snapshot::{Count, Counted, Snapshot};
 use crate::text::timestamp;
@@ -255,7 +255,7 @@ impl Chosen {
 
 /// Metrics in the text format of exporters.
 pub(crate) const TEXT: Form = Form::lines("prometheus-text", "metrics of an exporter", is_exposition, |input| {
-    Box::new(Text { input: input.clone(), ..Text::default() })
+    Box::new(Text { pace: Pace::new(input), ..Text::default() })
 });
 
 fn is_exposition(head: &Head<'_>) -> Resemblance {
@@ -344,8 +344,8 @@ fn labels_value_end(text: &str) -> Option<usize> {
 
 #[derive(Default)]
 struct Text {
-    input: Input,
-    /// The exposition at hand.
+    pace: Pace,
+    /// The current exposition.
     counts: BTreeMap<Owner, Vec<Count>>,
     times: Times,
     host: String,
@@ -449,37 +449,22 @@ impl Text {
             return;
         }
         let counts = std::mem::take(&mut self.counts);
-        let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix)).or_else(|| self.counted_on());
+        let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix));
+        let (at, paced) = at.map_or_else(|| self.pace.next(), |at| (Some(at), None));
         let boot = times.boot.and_then(timestamp::of_unix);
-        let age = at.zip(boot).map(|(at, boot)| at.duration_since(boot).as_secs_f64());
-        let age = age.filter(|age| *age > 0.0).map(Span::from_secs_f64);
-        let window = self.input.interval.filter(|_| at.is_none() && self.count > 0);
-        let window = window.map(|length| out.sample(Window { begin: None, length }));
-        self.timed |= at.is_some() || window.is_some();
+        let uptime = at.zip(boot).map(|(at, boot)| at.duration_since(boot).as_secs_f64());
+        let uptime = uptime.filter(|age| *age > 0.0).map(Span::from_secs_f64);
+        self.timed |= at.is_some() || paced.is_some();
         self.chosen = Chosen::of(counts.keys());
         for (owner, counts) in counts {
             *self.read.entry(owner.clone()).or_default() += counts.len() as u32;
             let (true, Some(first)) = (self.chosen.takes(&owner), counts.first()) else { continue };
             let scope = out.scope(owner.scope(&self.host));
             // A host's uptime is not that of its containers.
-            let age = age.filter(|_| owner.family != Family::Container);
-            let taken = Snapshot { scope, at, age, origin: first.origin.clone(), counts };
-            match window {
-                Some(window) => out.snapshot_after(window, taken),
-                None => out.snapshot(taken),
-            }
+            let age = uptime.filter(|_| owner.family != Family::Container).or(paced);
+            out.snapshot(Snapshot { scope, at, age, origin: first.origin.clone(), counts });
         }
         self.count += 1;
-    }
-
-    /// The time of the current exposition, from the caller's begin and interval.
-    fn counted_on(&self) -> Option<DateTime> {
-        let begin = self.input.begin?;
-        let since = match (self.count, self.input.interval) {
-            (0, _) => 0.0,
-            (count, interval) => interval?.as_secs_f64() * f64::from(count),
-        };
-        timestamp::later(begin, since)
     }
 }
 
@@ -487,18 +472,14 @@ impl Text {
 pub(crate) const ANSWER: Form = Form::document("prometheus-json", "answer of Prometheus", is_answer, read);
 
 fn is_answer(head: &Head<'_>) -> Resemblance {
-    let values = head.has("\"values\"") || head.has("\"value\"");
-    match (
-        head.has("\"resultType\""),
-        head.has("\"metric\"") && values,
-        head.has("\"errorType\"") && head.has("\"status\""),
-    ) {
-        _ if !head.begins(b"{[") => Resemblance::None,
-        (true, true, _) => Resemblance::Is { marks: 4 },
-        (_, true, _) if head.has("\"__name__\"") => Resemblance::Is { marks: 3 },
-        (true, ..) | (_, _, true) => Resemblance::Is { marks: 2 },
-        _ => Resemblance::None,
+    if !head.begins(b"{[") {
+        return Resemblance::None;
     }
+    let typed = head.has("\"resultType\"");
+    let series = head.has("\"metric\"") && head.has_any(&["\"values\"", "\"value\""]);
+    Resemblance::is(4, typed && series)
+        .or(3, series && head.has("\"__name__\""))
+        .or(2, typed || head.has("\"errorType\"") && head.has("\"status\""))
 }
 
 /// One series of disks.
@@ -636,7 +617,7 @@ fn put_rates(rates: &[Series], input: &Input, out: &mut Builder) -> Result<(), R
         spacing.learn(series.points.iter().map(|(at, _)| *at));
         for (index, (at, value)) in series.points.iter().enumerate() {
             let origin = origin(series, index, out);
-            points.add(*at, scope, Said::Rate(series.counted.clone()), value * series.unit, origin);
+            points.add(*at, scope, Meaning::Rate(series.counted.clone()), value * series.unit, origin);
         }
     }
     if points.is_empty() {

@@ -35,6 +35,8 @@ pub struct Reading {
     pub hosts: Vec<HostTime>,
     /// Waits of sessions, by event.
     pub waits: Vec<Wait>,
+    /// Counts that are neither operations of storage nor waits.
+    pub tallies: Vec<Tally>,
     /// Memory and processors of the databases.
     pub databases: Vec<Database>,
     /// The database's own estimates for other sizes of its buffer cache.
@@ -43,6 +45,8 @@ pub struct Reading {
     pub curves: Vec<MissCurve>,
     /// Indices into [`Reading::scopes`] of scopes whose operations other scopes count as well: totals leave them out.
     pub beneath: BTreeSet<u32>,
+    /// True if parts divide the work of the whole: statements, files. Devices may lie over one another.
+    pub is_divided: bool,
     /// The time zone assumed for times without an offset; none if no time lacks one.
     pub assumed_zone: Option<String>,
     /// Its sections, read or not.
@@ -135,6 +139,8 @@ pub struct Database {
     pub cores: Option<f64>,
     /// Bytes of the host's memory.
     pub memory_bytes: Option<f64>,
+    /// Bytes of the database's files.
+    pub stored_bytes: Option<f64>,
     /// Its place in the input.
     pub origin: Origin,
 }
@@ -159,6 +165,42 @@ pub struct Wait {
     pub histogram: Vec<(f64, f64)>,
     /// Its place in the input.
     pub origin: Origin,
+}
+
+/// A count in a window that is neither an operation of storage nor a wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tally {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// An index into [`Reading::windows`].
+    pub window: u32,
+    /// The counted quantity: one of the constants of this type.
+    pub name: &'static str,
+    /// Its number or its seconds.
+    pub value: f64,
+    /// Its place in the input.
+    pub origin: Origin,
+}
+
+impl Tally {
+    /// Executions of a statement.
+    pub const CALLS: &'static str = "calls";
+    /// Seconds of executions of a statement.
+    pub const EXECUTION_S: &'static str = "execution seconds";
+    /// Rows that executions of a statement looked at.
+    pub const ROWS_EXAMINED: &'static str = "rows examined";
+    /// Checkpoints whose time had come.
+    pub const CHECKPOINTS_TIMED: &'static str = "timed checkpoints";
+    /// Checkpoints that came early, because of the amount of log or by command.
+    pub const CHECKPOINTS_REQUESTED: &'static str = "requested checkpoints";
+    /// Reads, writes and extends of autovacuum.
+    pub const AUTOVACUUM: &'static str = "operations of autovacuum";
+    /// Writes of single pages by sessions, which background processes should have made.
+    pub const SESSION_WRITES: &'static str = "writes of sessions";
+    /// Waits of sessions for room in the log buffer.
+    pub const LOG_BUFFER_WAITS: &'static str = "waits for the log buffer";
+    /// Waits of sessions for a free page in the buffer pool.
+    pub const FREE_PAGE_WAITS: &'static str = "waits for free pages";
 }
 
 /// A database's estimate of its reads with another size of its buffer cache.

@@ -12,7 +12,7 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, Scope, Wait, Window};
+use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, Scope, Tally, Wait, Window};
 use crate::text::timestamp;
 
 /// Counters of one scope at a moment.
@@ -66,13 +66,13 @@ pub enum Counted {
     Waits(String),
     /// Seconds of sessions waiting for an event.
     WaitSeconds(String),
+    /// Anything else: see [`Tally`].
+    Tally(&'static str),
 }
 
-/// Hands over the figures between two snapshots of one scope; `window` is the one between them if neither has a
-/// time.
-pub(crate) fn between(before: &Snapshot, after: &Snapshot, window: Option<u32>, out: &mut Builder) {
-    let said = window.map(|window| out.length(window));
-    let length = match length(before, after, said) {
+/// Hands over the figures between two snapshots of one scope.
+pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
+    let length = match length(before, after) {
         Ok(length) => length,
         Err(why) => return out.caution_once(Some(after.origin.clone()), why),
     };
@@ -93,10 +93,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot, window: Option<u32>, 
         }
     }
     let begin = before.at.or_else(|| after.at.and_then(|at| timestamp::before(at, length)));
-    let window = match window {
-        Some(window) if after.at.is_none() && after.age.is_none() => window,
-        _ => out.window_until(Window { begin, length }, (after.at, after.age)),
-    };
+    let window = out.window_until(Window { begin, length }, (after.at, after.age));
     Risen { counts: &risen, seconds: length.as_secs_f64(), at: (after.scope, window) }.put(&after.origin, out);
 }
 
@@ -132,14 +129,14 @@ impl Counted {
 }
 
 /// The time between two snapshots.
-fn length(before: &Snapshot, after: &Snapshot, said: Option<Span>) -> Result<Span, &'static str> {
+fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, &'static str> {
     let apart = match ((before.at, after.at), (before.age, after.age)) {
         (_, (Some(before), Some(after))) if after < before => {
             return Err("it began anew between two snapshots (its uptime fell): this window is left out");
         }
         ((Some(before), Some(after)), _) => after.duration_since(before).as_secs_f64(),
         (_, (Some(before), Some(after))) => (after - before).as_secs_f64(),
-        _ => said.ok_or("two snapshots without times: say how far they are apart")?.as_secs_f64(),
+        _ => return Err("two snapshots without times: say how far they are apart"),
     };
     if apart > 0.0 {
         Ok(Span::from_secs_f64(apart))
@@ -190,6 +187,11 @@ impl Risen<'_> {
 
     fn database(&self, origin: &Origin, out: &mut Builder) {
         let (scope, window) = self.at;
+        for (counted, value, place) in self.counts {
+            if let Counted::Tally(name) = counted {
+                out.tally(Tally { scope, window, name, value: *value, origin: (*place).clone() });
+            }
+        }
         let value = |counted: &Counted| self.get(counted).map(|(rise, _)| rise);
         if let Some(database_s) = value(&Counted::DatabaseSeconds) {
             out.time(DatabaseTime {
@@ -263,7 +265,7 @@ fn gaps(covered: &[Covered], builders: &mut [Builder]) {
         let last = last.as_ref().unwrap_or(first);
         if let Some(end) = end {
             if order(end) <= order(first) {
-                between(end, first, None, &mut builders[*input]);
+                between(end, first, &mut builders[*input]);
             } else {
                 let text = "another input has counters of the same time: leave one of the two away";
                 builders[*input].caution_once(Some(first.origin.clone()), text);
@@ -288,7 +290,7 @@ fn alone(only: &Snapshot, out: &mut Builder) {
     let text = "one snapshot of counters: figures are means since they began to count, and every peak is hidden in \
                 them; give a second snapshot";
     out.caution_once(Some(only.origin.clone()), text);
-    between(&began, only, None, out);
+    between(&began, only, out);
 }
 
 /// Sums by quantity.

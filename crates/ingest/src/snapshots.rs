@@ -14,12 +14,14 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{self, Layer};
-use crate::mysql::{Server, Variable};
+use crate::mysql::{self, Server};
 use crate::postgres::{self, Cluster};
 use crate::reading::{Class, Database, Fate, Figure, Measure, Origin, Scope, Statistic, Wait, Window};
 use crate::refusal::Refusal;
+use crate::sampled::{self, Column, Wraps};
 use crate::snapshot::{Counted, Counters, Snapshot};
 use crate::text::timestamp::{self, Stamp, Taken};
+use crate::text::{MIB, MILLI, SECTOR};
 
 /// Snapshots of `plimsoll collect`.
 pub(crate) const FORM: Form = Form::lines("plimsoll-snapshots", "snapshots of plimsoll collect", resembles, |input| {
@@ -31,11 +33,8 @@ const FORMAT: &str = "plimsoll.snapshots/";
 const VERSION: &str = "1";
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    match (head.has(FORMAT), head.has("\"format\"")) {
-        (true, true) => Resemblance::Is { marks: 50 },
-        (true, false) => Resemblance::Near { marks: 2, missing: "head line with its format" },
-        _ => Resemblance::None,
-    }
+    let named = head.has(FORMAT);
+    Resemblance::is(50, named && head.has("\"format\"")).or_near(2, named, "head line with its format")
 }
 
 #[derive(Default)]
@@ -153,6 +152,7 @@ impl Log {
             processors: of("processors"),
             cores: None,
             memory_bytes: of("memory_bytes"),
+            stored_bytes: None,
             origin: Origin::line(1),
         };
         let known = [database.block_bytes, database.cache_bytes, database.processors, database.memory_bytes];
@@ -176,7 +176,7 @@ impl Source {
                 }
                 let status = object.get("status").and_then(Value::as_object).into_iter().flatten();
                 for (name, value) in status {
-                    if let Some(variable) = Variable::of(name) {
+                    if let Some(variable) = mysql::variable(name) {
                         server.values(variable, [json::number(value)].into_iter(), line, out);
                     }
                 }
@@ -215,9 +215,6 @@ fn span(seconds: f64) -> Option<Span> {
     (0.0..1e10).contains(&seconds).then(|| Span::from_secs_f64(seconds))
 }
 
-/// Bytes of a sector in `/proc/diskstats`, whatever the device has.
-const SECTOR: f64 = 512.0;
-
 /// Devices, from the head.
 fn linux_head(head: &Map<String, Value>, scope: &Scope, out: &mut Builder) {
     for (array, members) in head.get("arrays").and_then(Value::as_object).into_iter().flatten() {
@@ -248,43 +245,35 @@ fn linux_sample(scope: &Scope, object: &Map<String, Value>, line: u64, out: &mut
     for (name, device) in devices {
         let Some(device) = device.as_object() else { continue };
         let scope = out.scope(Scope { part: name.clone(), ..scope.clone() });
-        let counts = device_counters(name, device, line).counts(None, out);
+        let values = DEVICE.each_ref().map(|column| number(device, column.0));
+        let layer = layers::whole(name).unwrap_or(Layer::Disk);
+        let counts = sampled::counts(&DEVICE, &values, (layer, Wraps::Never), &out.origin(line, "devices", ""), out);
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
     }
     let pressure = pressure(object, line);
     if !pressure.is_empty() {
-        // No storage is asked for by these: they are waits of the host as a whole.
+        // Waits of the host as a whole, and no demand.
         let (scope, counts) = (out.scope(scope.clone()), pressure.counts(None, out));
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
     }
 }
 
-fn device_counters(name: &str, device: &Map<String, Value>, line: u64) -> Counters {
-    let mut counters = Counters::default();
-    // Older kernels do not time the operations of arrays.
-    let timed = ["ms_reading", "ms_writing"].iter().any(|field| number(device, field) > Some(0.0));
-    let untimed = !timed && layers::whole(name) == Some(Layer::Array);
-    let mut add = |counted: Counted, field: &'static str, scale: f64| {
-        if untimed && counted.is_time() {
-            return;
-        }
-        counters.add(counted, number(device, field).map(|value| value * scale), (line, "devices", field));
-    };
-    for (class, operations, sectors, milliseconds) in [
-        (Class::Read, "reads", "sectors_read", "ms_reading"),
-        (Class::Write, "writes", "sectors_written", "ms_writing"),
-        (Class::Discard, "discards", "sectors_discarded", "ms_discarding"),
-    ] {
-        add(Counted::Operations(class), operations, 1.0);
-        add(Counted::Bytes(class), sectors, SECTOR);
-        add(Counted::OperationSeconds(class), milliseconds, 1e-3);
-    }
-    add(Counted::Operations(Class::Flush), "flushes", 1.0);
-    add(Counted::OperationSeconds(Class::Flush), "ms_flushing", 1e-3);
-    add(Counted::BusySeconds(Class::All), "ms_busy", 1e-3);
-    add(Counted::QueueSeconds(Class::All), "ms_weighted", 1e-3);
-    counters
-}
+/// The columns of `/proc/diskstats` by their names in a snapshot.
+const DEVICE: [Column; 13] = [
+    Column("reads", Counted::Operations(Class::Read), 1.0),
+    Column("writes", Counted::Operations(Class::Write), 1.0),
+    Column("flushes", Counted::Operations(Class::Flush), 1.0),
+    Column("discards", Counted::Operations(Class::Discard), 1.0),
+    Column("sectors_read", Counted::Bytes(Class::Read), SECTOR),
+    Column("sectors_written", Counted::Bytes(Class::Write), SECTOR),
+    Column("sectors_discarded", Counted::Bytes(Class::Discard), SECTOR),
+    Column("ms_reading", Counted::OperationSeconds(Class::Read), MILLI),
+    Column("ms_writing", Counted::OperationSeconds(Class::Write), MILLI),
+    Column("ms_flushing", Counted::OperationSeconds(Class::Flush), MILLI),
+    Column("ms_discarding", Counted::OperationSeconds(Class::Discard), MILLI),
+    Column("ms_weighted", Counted::QueueSeconds(Class::All), MILLI),
+    Column("ms_busy", Counted::BusySeconds(Class::All), MILLI),
+];
 
 /// Seconds in which some task, or all of them, stood still for storage.
 fn pressure(object: &Map<String, Value>, line: u64) -> Counters {
@@ -415,6 +404,7 @@ impl Script {
 
     fn snapshots(&self, (instance, at): &Key, moment: &Moment, out: &mut Builder) {
         let age = moment.started.and_then(|started| span(at.duration_since(started).as_secs_f64()));
+        out.divide();
         let files = moment.files.iter().map(|(file, counters)| (format!("file {file}"), counters));
         let whole = [(String::new(), &moment.whole)].into_iter().filter(|(_, counters)| !counters.is_empty());
         for (part, counters) in whole.chain(files) {
@@ -434,6 +424,7 @@ impl Script {
             processors: number(host, "processors"),
             cores: number(host, "cores"),
             memory_bytes: number(host, "memory_bytes"),
+            stored_bytes: None,
             origin: Origin { line: 0, table: None, field: out.text("host") },
         };
         out.database(database);
@@ -506,7 +497,7 @@ impl Moment {
             (Class::Write, write, "small_writes", "small_write_mb", "small_write_ms"),
             (Class::Write, write, "large_writes", "large_write_mb", "large_write_ms"),
         ] {
-            let bytes = number(row, megabytes).map(|megabytes| megabytes * 1_048_576.0);
+            let bytes = number(row, megabytes).map(|megabytes| megabytes * MIB);
             let seconds = number(row, time).map(|milliseconds| milliseconds / 1e3);
             for class in [Some(total), class].into_iter().flatten() {
                 self.whole.add(Counted::Operations(class), number(row, count), (line, "filetype", count));

@@ -21,9 +21,9 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
 use crate::reading::{Class, Fate, Measure, Origin, Scope, Window};
 use crate::refusal::Refusal;
-use crate::series::Spacing;
+use crate::sampled::Spacing;
 use crate::text::table::cells;
-use crate::text::{Numerals, timestamp};
+use crate::text::{GIB, KIB, MIB, Numerals, timestamp};
 
 pub(crate) use features::FORM as FEATURES;
 
@@ -300,16 +300,8 @@ fn column(name: &str) -> Column {
 }
 
 fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
-    const UNITS: [(&str, f64); 8] = [
-        ("kib", 1_024.0),
-        ("mib", 1_048_576.0),
-        ("gib", 1_073_741_824.0),
-        ("kb", 1e3),
-        ("mb", 1e6),
-        ("gb", 1e9),
-        ("bytes", 1.0),
-        ("b", 1.0),
-    ];
+    const UNITS: [(&str, f64); 8] =
+        [("kib", KIB), ("mib", MIB), ("gib", GIB), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("bytes", 1.0), ("b", 1.0)];
     let is = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     if lower.contains("iops") || is(&["ops"]) || matches!(lower, "r/s" | "w/s") {
         return Some((Measure::Iops, 1.0));

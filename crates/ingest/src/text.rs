@@ -7,6 +7,17 @@ pub(crate) mod timestamp;
 use jiff::SignedDuration;
 use plimsoll_units::Span;
 
+/// Bytes of a sector in kernel statistics, whatever the device has.
+pub(crate) const SECTOR: f64 = 512.0;
+/// Bytes of a KiB.
+pub(crate) const KIB: f64 = 1_024.0;
+/// Bytes of a MiB.
+pub(crate) const MIB: f64 = 1_048_576.0;
+/// Bytes of a GiB.
+pub(crate) const GIB: f64 = 1_073_741_824.0;
+/// Seconds of a millisecond.
+pub(crate) const MILLI: f64 = 1e-3;
+
 /// The mark before the decimals of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Numerals {

@@ -1,7 +1,7 @@
 //! A diagnosis as text and JSON, of a report that is written out of a workload.
 #![allow(clippy::unwrap_used)]
 
-use plimsoll_choose::diagnosis::{Diagnosis, Part, Question, Verdict, diagnose};
+use plimsoll_choose::diagnosis::{Diagnosis, Part, Quantity, Question, Unusual, Verdict, diagnose};
 use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Waited};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
 use plimsoll_testkit::Workload;
@@ -121,6 +121,24 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::BelowCeilings { name: "IOPS of the disk".into(), highest: 0.4, longest_s: 3_600.0 },
         Verdict::CacheHelps { factor: 2.0, bytes: 8e9, reads: 0.4, saved: 0.2 },
         Verdict::CacheDoesNot { factor: 2.0, saved: 0.000_1 },
+        Verdict::OneStatement { statement: "statement 77".into(), class: Class::Read, share: 0.62 },
+        Verdict::SlowStatement { statement: "statement 77".into(), share: 0.5, mean_s: 0.4, rows: Some(12_000.0) },
+        Verdict::OneFile { file: "/d/shop/orders.ibd".into(), share: 0.7 },
+        Verdict::Autovacuum { share: 0.4 },
+        Verdict::SessionsWrite { share: 0.3 },
+        Verdict::CheckpointsRequested { requested: 9.0, timed: 1.0, every_s: Some(90.0) },
+        Verdict::BufferWaits { name: plimsoll_ingest::Tally::LOG_BUFFER_WAITS, a_second: 3.0 },
+        Verdict::Unusual {
+            windows: 1,
+            farthest: Unusual {
+                slot: plimsoll_ingest::Slot { begin: None, length: plimsoll_units::Span::from_secs(3_600) },
+                quantity: Quantity::Active,
+                value: 9.0,
+                median: 1.0,
+                score: 12.0,
+            },
+        },
+        Verdict::Changed { before: 1.0, after: 3.0, main: None },
         Verdict::LongWindows { longest_s: 604_800.0 },
         Verdict::Unequal { said: 4.0, follows: 2.0 },
     ]

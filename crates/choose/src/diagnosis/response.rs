@@ -114,12 +114,17 @@ fn mean_s(points: &[Point]) -> f64 {
 
 /// Spearman's rank correlation of rate and latency; 0 where one of them does not change.
 fn correlation(points: &[Point]) -> f64 {
-    let rates = ranks(points.iter().map(|point| point.iops));
-    let latencies = ranks(points.iter().map(|point| point.latency_s));
-    let middle = (points.len() as f64 - 1.0) / 2.0;
+    let values = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
+    spearman(&values(|point| point.iops), &values(|point| point.latency_s))
+}
+
+/// Spearman's rank correlation of two series of one length; 0 where one of them does not change.
+pub(super) fn spearman(xs: &[f64], ys: &[f64]) -> f64 {
+    let (xs, ys) = (ranks(xs.iter().copied()), ranks(ys.iter().copied()));
+    let middle = (xs.len() as f64 - 1.0) / 2.0;
     let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>();
-    let spread = (sum(&rates, &rates) * sum(&latencies, &latencies)).sqrt();
-    if spread > 0.0 { sum(&rates, &latencies) / spread } else { 0.0 }
+    let spread = (sum(&xs, &xs) * sum(&ys, &ys)).sqrt();
+    if spread > 0.0 { sum(&xs, &ys) / spread } else { 0.0 }
 }
 
 /// Ranks from 0; equal values share the mean of theirs.

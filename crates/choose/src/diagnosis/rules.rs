@@ -2,12 +2,13 @@
 
 mod commits;
 mod devices;
+mod works;
 
 use plimsoll_ingest::{Class, Subject, Waited};
 
 use super::split::{Part, Split};
 use super::verdict::Verdict;
-use super::{Diagnosis, ceilings};
+use super::{Diagnosis, History, ceilings};
 
 /// From this share of the database's time storage is the answer, below the lower one it is not.
 const MOST: f64 = 0.4;
@@ -37,10 +38,31 @@ pub(super) fn verdicts(subject: &Subject, diagnosis: &Diagnosis) -> Vec<Verdict>
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
     verdicts.extend(tails(subject));
+    verdicts.extend(works::verdicts(subject));
+    verdicts.extend(diagnosis.history.as_ref().map(history).unwrap_or_default());
     verdicts.extend(cache(diagnosis));
     let longest_s = diagnosis.windows.longest_s;
     verdicts.extend((longest_s > LONG_S).then_some(Verdict::LongWindows { longest_s }));
     verdicts
+}
+
+/// The farthest window, and the change between two periods.
+fn history(history: &History) -> Vec<Verdict> {
+    /// Changes of a smaller factor, or of fewer sessions, are those of any day.
+    const TIMES: f64 = 1.5;
+    const SESSIONS: f64 = 0.3;
+    let mut windows: Vec<_> = history.unusual.iter().map(|unusual| unusual.slot.begin).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    let farthest = history.unusual.first().cloned();
+    let unusual = farthest.map(|farthest| Verdict::Unusual { windows: windows.len(), farthest });
+    let changed = history.change.as_ref().and_then(|change| {
+        let active = change.active()?;
+        let (low, high) = (active.before.min(active.after), active.before.max(active.after));
+        let is_large = high >= TIMES * low && high - low >= SESSIONS;
+        is_large.then(|| Verdict::Changed { before: active.before, after: active.after, main: change.main().cloned() })
+    });
+    unusual.into_iter().chain(changed).collect()
 }
 
 fn untold(diagnosis: &Diagnosis) -> Verdict {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::Counts;
 use plimsoll_ingest::{Class, Measure, Waited};
 
+use super::history::{Changed, Unusual};
 use super::split::Part;
 
 /// A finding.
@@ -250,6 +251,75 @@ pub enum Verdict {
         /// The share of the database's time that it saves.
         saved: f64,
     },
+    /// One statement makes most of the reads or writes.
+    OneStatement {
+        /// The database's number of it.
+        statement: Arc<str>,
+        /// Reads or writes.
+        class: Class,
+        /// Its share of them, 0 to 1.
+        share: f64,
+    },
+    /// One statement takes most of the time of all statements.
+    SlowStatement {
+        /// The database's number of it.
+        statement: Arc<str>,
+        /// Its share, 0 to 1.
+        share: f64,
+        /// Seconds of an execution, in the mean.
+        mean_s: f64,
+        /// Rows that an execution looks at, where an input states them.
+        rows: Option<f64>,
+    },
+    /// One file has most of the operations.
+    OneFile {
+        /// Its name or number.
+        file: Arc<str>,
+        /// Its share, 0 to 1.
+        share: f64,
+    },
+    /// Autovacuum makes a large part of the operations.
+    Autovacuum {
+        /// Its share, 0 to 1.
+        share: f64,
+    },
+    /// Sessions write pages that background processes should have written.
+    SessionsWrite {
+        /// Their share of all writes, 0 to 1.
+        share: f64,
+    },
+    /// Most checkpoints come before their time.
+    CheckpointsRequested {
+        /// Checkpoints that came early.
+        requested: f64,
+        /// Checkpoints in time.
+        timed: f64,
+        /// Seconds between two of them, in the mean.
+        every_s: Option<f64>,
+    },
+    /// Sessions wait for room in a buffer.
+    BufferWaits {
+        /// One of the constants of [`plimsoll_ingest::Tally`].
+        name: &'static str,
+        /// Waits a second.
+        a_second: f64,
+    },
+    /// A window in which a quantity is far above its median.
+    Unusual {
+        /// The number of unusual windows.
+        windows: usize,
+        /// The farthest of them.
+        farthest: Unusual,
+    },
+    /// The later period differs from the earlier one.
+    Changed {
+        /// Active sessions in the earlier period.
+        before: f64,
+        /// Active sessions in the later one.
+        after: f64,
+        /// The wait or work that changed most.
+        main: Option<Changed>,
+    },
     /// The windows are so long that peaks are hidden in their means.
     LongWindows {
         /// Seconds of the longest.
@@ -293,6 +363,16 @@ impl Verdict {
             Self::BelowCeilings { .. } => "below-ceilings",
             Self::CacheHelps { .. } => "cache-helps",
             Self::CacheDoesNot { .. } => "cache-does-not",
+            Self::OneStatement { class: Class::Write, .. } => "one-statement-writes",
+            Self::OneStatement { .. } => "one-statement-reads",
+            Self::SlowStatement { .. } => "slow-statement",
+            Self::OneFile { .. } => "one-file",
+            Self::Autovacuum { .. } => "autovacuum",
+            Self::SessionsWrite { .. } => "sessions-write",
+            Self::CheckpointsRequested { .. } => "checkpoints-requested",
+            Self::BufferWaits { .. } => "buffer-waits",
+            Self::Unusual { .. } => "unusual",
+            Self::Changed { .. } => "changed",
             Self::LongWindows { .. } => "long-windows",
             Self::Unequal { .. } => "unequal",
         }

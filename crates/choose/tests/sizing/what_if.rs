@@ -84,7 +84,14 @@ fn account() -> Account {
         points: vec![(0.5, 2.0), (1.0, 1.0), (2.0, 0.25)],
         place: place(),
     };
-    Account { whole, slots: Vec::new(), cache_bytes: Some(8.0 * gib), memory_bytes: None, caches: vec![curve] }
+    Account {
+        whole,
+        slots: Vec::new(),
+        cache_bytes: Some(8.0 * gib),
+        memory_bytes: None,
+        stored_bytes: None,
+        caches: vec![curve],
+    }
 }
 
 fn dollars(millionths: i128) -> Money {

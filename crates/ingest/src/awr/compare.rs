@@ -8,11 +8,9 @@ use super::report::{Event, Report, Rounded, Said, Traffic};
 use super::section::Section;
 use crate::builder::Builder;
 use crate::refusal::Refusal;
-use crate::text::Numerals;
 use crate::text::table::{Row, Ruler, Table, plain};
 use crate::text::timestamp;
-
-const MIB: f64 = 1_048_576.0;
+use crate::text::{MIB, Numerals};
 
 /// Two periods, as far as the tables have come.
 #[derive(Default)]

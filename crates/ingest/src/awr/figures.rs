@@ -12,6 +12,7 @@ use crate::reading::{
     CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, Scope, Statistic, Wait, Window,
 };
 use crate::refusal::Refusal;
+use crate::text::MIB;
 
 /// Hands a report's figures to the builder.
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
@@ -234,7 +235,7 @@ fn profile(page: &mut Page<'_>, class: Class, column: usize) {
     let (requests, bytes) = (said("Total Requests"), said("Total (MB)"));
     page.put_said(class, Measure::Iops, Section::IoProfile, requests);
     if let Some(bytes) = bytes {
-        page.put(class, Measure::Throughput, bytes.value * 1_048_576.0, Section::IoProfile, bytes);
+        page.put(class, Measure::Throughput, bytes.value * MIB, Section::IoProfile, bytes);
     }
 }
 
@@ -370,7 +371,7 @@ fn redo(page: &mut Page<'_>) {
         let bytes = profile("Redo (MB)");
         page.put_said(Class::RedoWrite, Measure::Iops, Section::IoProfile, Some(requests));
         if let Some(bytes) = bytes {
-            page.put(Class::RedoWrite, Measure::Throughput, bytes.value * 1_048_576.0, Section::IoProfile, bytes);
+            page.put(Class::RedoWrite, Measure::Throughput, bytes.value * MIB, Section::IoProfile, bytes);
         }
     } else if let (Some(writes), Some(size)) = (page.statistic("redo writes"), page.statistic("redo size")) {
         let section = page.statistics();
@@ -558,6 +559,7 @@ fn memory(page: &mut Page<'_>) {
         processors: value(processors(page)),
         cores: value(cores),
         memory_bytes: value(report.memory_bytes.as_ref()),
+        stored_bytes: None,
         origin,
     };
     page.out.database(database);

@@ -8,9 +8,8 @@ use serde_json::Value;
 
 use super::html::said;
 use super::report::{Reach, Report, Said, Traffic};
+use crate::text::MIB;
 use crate::text::Numerals::Point;
-
-const MIB: f64 = 1_048_576.0;
 
 fn samples() -> Option<PathBuf> {
     let folder = std::env::var_os("PLIMSOLL_SAMPLES").map(PathBuf::from);

@@ -17,14 +17,11 @@ pub(crate) const FORM: Form = Form::document("awr-html", "AWR report (HTML)", re
 
 fn resembles(head: &Head<'_>) -> Resemblance {
     let head = head.text().to_ascii_lowercase();
-    let has = |text: &str| head.contains(text);
-    let titles = ["workload repository", "awr report for", "awr rac report", "awr compare period"];
-    match (has("<html") || has("<table") || has("<h1"), titles.iter().any(|title| has(title))) {
-        (true, true) => Resemblance::Is { marks: 3 },
-        (true, false) if has("class=\"awr") => Resemblance::Near { marks: 2, missing: "heading WORKLOAD REPOSITORY" },
-        (true, false) => Resemblance::Near { marks: 1, missing: "heading WORKLOAD REPOSITORY" },
-        _ => Resemblance::None,
-    }
+    let has = |parts: &[&str]| parts.iter().any(|part| head.contains(part));
+    let (missing, is_html) = ("heading WORKLOAD REPOSITORY", has(&["<html", "<table", "<h1"]));
+    let titled = has(&["workload repository", "awr report for", "awr rac report", "awr compare period"]);
+    let marks = if has(&["class=\"awr"]) { 2 } else { 1 };
+    Resemblance::is(3, is_html && titled).or_near(marks, is_html, missing)
 }
 
 fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {

@@ -2,9 +2,9 @@
 
 use super::report::{Advice, Bound, Event, Member, Place, Reach, Report, Rounded, Said, Traffic};
 use super::section::Section;
-use crate::text::Numerals;
 use crate::text::table::{Row, Table};
 use crate::text::timestamp;
+use crate::text::{GIB, MIB, Numerals};
 
 /// Reads a table that is of a section.
 pub(super) fn read(report: &mut Report, section: Section, table: &Table) {
@@ -119,9 +119,6 @@ fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
     }
     1
 }
-
-const MIB: f64 = 1_048_576.0;
-const GIB: f64 = 1_073_741_824.0;
 
 fn snapshots(report: &mut Report, table: &Table) -> u32 {
     let time = table.column("snap time");

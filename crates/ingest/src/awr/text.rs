@@ -19,21 +19,18 @@ pub(crate) const STATSPACK_FORM: Form = Form::lines("statspack", "Statspack repo
 });
 
 fn is_awr(head: &Head<'_>) -> Resemblance {
-    let is_html = head.has("<h1") || head.has("<table") || head.has("<TABLE");
-    match (head.has("WORKLOAD REPOSITORY"), head.has("Begin Snap:")) {
-        _ if is_html => Resemblance::None,
-        (true, _) => Resemblance::Is { marks: 2 },
-        (false, true) => Resemblance::Near { marks: 2, missing: "heading WORKLOAD REPOSITORY" },
-        _ => Resemblance::None,
-    }
+    let is_text = !head.has_any(&["<h1", "<table", "<TABLE"]);
+    let missing = "heading WORKLOAD REPOSITORY";
+    Resemblance::is(2, is_text && head.has("WORKLOAD REPOSITORY")).or_near(
+        2,
+        is_text && head.has("Begin Snap:"),
+        missing,
+    )
 }
 
 fn is_statspack(head: &Head<'_>) -> Resemblance {
-    match (head.has("STATSPACK report for"), head.has("STATSPACK") || head.has("Snap Id")) {
-        (true, _) => Resemblance::Is { marks: 2 },
-        (false, true) => Resemblance::Near { marks: 1, missing: "line `STATSPACK report for`" },
-        _ => Resemblance::None,
-    }
+    let near = head.has_any(&["STATSPACK", "Snap Id"]);
+    Resemblance::is(2, head.has("STATSPACK report for")).or_near(1, near, "line `STATSPACK report for`")
 }
 
 /// What a text says.

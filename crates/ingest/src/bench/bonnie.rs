@@ -14,15 +14,10 @@ pub(crate) const FORM: Form = Form::lines("bonnie", "Bonnie++", resembles, |_| B
 
 fn resembles(head: &Head<'_>) -> Resemblance {
     let titles = head.has("Sequential Output") && head.has("--Seeks--");
-    if head.text().lines().take(1_000).any(|line| Csv::of(line).is_some()) {
-        Resemblance::Is { marks: 2 }
-    } else if titles && head.has("/sec %CP") {
-        Resemblance::Is { marks: 3 }
-    } else if titles || head.has("onnie") && head.has("%CP") {
-        Resemblance::Near { marks: 2, missing: "line of columns `K/sec %CP`" }
-    } else {
-        Resemblance::None
-    }
+    let near = titles || head.has("onnie") && head.has("%CP");
+    Resemblance::is(2, head.text().lines().take(1_000).any(|line| Csv::of(line).is_some()))
+        .or(3, titles && head.has("/sec %CP"))
+        .or_near(2, near, "line of columns `K/sec %CP`")
 }
 
 /// The phases in the order of the columns.

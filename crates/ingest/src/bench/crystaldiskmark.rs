@@ -15,15 +15,12 @@ pub(crate) const FORM: Form =
     Form::lines("crystaldiskmark", "CrystalDiskMark or KDiskMark", resembles, |_| Box::new(Marks::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let named = head.has("CrystalDiskMark ") || head.has("KDiskMark (");
-    let tests = head.has("Sequential") || head.has("SEQ ") || head.has("Random") || head.has("RND ");
+    let named = head.has_any(&["CrystalDiskMark ", "KDiskMark ("]);
+    let scores = head.has(" MB/s") && head.has_any(&["Sequential", "SEQ ", "Random", "RND "]);
     let old = head.has("Sequential Read :") && head.has("Random Read 4KB");
-    match (named, tests && head.has(" MB/s")) {
-        (true, true) => Resemblance::Is { marks: 3 },
-        (false, true) if old || (head.has("(Q=") && head.has("[Read]")) => Resemblance::Is { marks: 2 },
-        (true, false) => Resemblance::Near { marks: 2, missing: "line with a score in MB/s" },
-        _ => Resemblance::None,
-    }
+    Resemblance::is(3, named && scores)
+        .or(2, !named && scores && (old || head.has("(Q=") && head.has("[Read]")))
+        .or_near(2, named, "line with a score in MB/s")
 }
 
 #[derive(Default)]

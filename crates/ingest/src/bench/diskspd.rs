@@ -107,11 +107,8 @@ pub(crate) const TEXT_FORM: Form =
 
 fn is_text(head: &Head<'_>) -> Resemblance {
     let marks = ["actual test time:", "I/O per s", "Results for timespan", "thread |", "diskspd"];
-    match head.count(&marks) {
-        3.. => Resemblance::Is { marks: 3 },
-        2 => Resemblance::Near { marks: 2, missing: "table with the column `I/O per s`" },
-        _ => Resemblance::None,
-    }
+    let count = head.count(&marks);
+    Resemblance::is(3, count > 2).or_near(2, count == 2, "table with the column `I/O per s`")
 }
 
 #[derive(Default)]
@@ -334,11 +331,8 @@ pub(crate) const XML_FORM: Form = Form::document("diskspd-xml", "diskspd (XML)",
 
 fn is_xml(head: &Head<'_>) -> Resemblance {
     let marks = ["<Results>", "<TimeSpan>", "<Profile>", "<ResultFormat>xml", "<TestTimeSeconds>"];
-    match head.count(&marks) {
-        3.. => Resemblance::Is { marks: 3 },
-        2 => Resemblance::Near { marks: 2, missing: "element TimeSpan with TestTimeSeconds" },
-        _ => Resemblance::None,
-    }
+    let count = head.count(&marks);
+    Resemblance::is(3, count > 2).or_near(2, count == 2, "element TimeSpan with TestTimeSeconds")
 }
 
 fn read_xml(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {

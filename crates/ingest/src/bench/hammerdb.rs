@@ -10,14 +10,9 @@ use crate::text;
 pub(crate) const FORM: Form = Form::lines("hammerdb", "HammerDB", resembles, |_| Box::new(Hammer::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let marks = ["HammerDB", "Vuser 1:", "Virtual Users Created", "TEST RESULT :"];
-    match head.count(&marks) {
-        2.. => Resemblance::Is { marks: 3 },
-        1 if head.has("HammerDB") || head.has("TEST RESULT :") => {
-            Resemblance::Near { marks: 1, missing: "line of a virtual user (`Vuser 1:`)" }
-        }
-        _ => Resemblance::None,
-    }
+    let count = head.count(&["HammerDB", "Vuser 1:", "Virtual Users Created", "TEST RESULT :"]);
+    let near = head.has_any(&["HammerDB", "TEST RESULT :"]);
+    Resemblance::is(3, count > 1).or_near(1, near, "line of a virtual user (`Vuser 1:`)")
 }
 
 #[derive(Default)]

@@ -8,9 +8,7 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
 use crate::reading::{Evidence, Fate, Setting};
 use crate::refusal::Refusal;
-use crate::text;
-
-const MIB: f64 = 1_048_576.0;
+use crate::text::{self, MIB};
 
 /// Orion's summary.
 pub(crate) const FORM: Form = Form::lines("orion", "Orion summary", resembles, |_| Box::new(Summary::default()));
@@ -20,18 +18,14 @@ pub(crate) const MATRIX_FORM: Form =
     Form::lines("orion-matrix", "Orion matrix", is_matrix, |input| Box::new(Matrix::new(input)));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let maxima = ["Maximum Large MBPS=", "Maximum Small IOPS=", "Minimum Small Latency="];
-    let named = head.has("ORION VERSION") || head.has("ORION: ORacle");
-    match (maxima.iter().any(|name| head.has(name)), named) {
-        (true, _) => Resemblance::Is { marks: 3 },
-        (false, true) => Resemblance::Near { marks: 2, missing: "line `Maximum Small IOPS` or `Maximum Large MBPS`" },
-        _ => Resemblance::None,
-    }
+    let maxima = head.has_any(&["Maximum Large MBPS=", "Maximum Small IOPS=", "Minimum Small Latency="]);
+    let named = head.has_any(&["ORION VERSION", "ORION: ORacle"]);
+    Resemblance::is(3, maxima).or_near(2, named, "line `Maximum Small IOPS` or `Maximum Large MBPS`")
 }
 
 fn is_matrix(head: &Head<'_>) -> Resemblance {
     let first = head.text().lines().find(|line| line.len() > 2).unwrap_or_default();
-    if first.trim_start().starts_with("Large/Small") { Resemblance::Is { marks: 3 } } else { Resemblance::None }
+    Resemblance::is(3, first.trim_start().starts_with("Large/Small"))
 }
 
 #[derive(Default)]

@@ -10,13 +10,8 @@ use crate::text;
 pub(crate) const FORM: Form = Form::lines("pgbench", "pgbench", resembles, |_| Box::new(Pgbench::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let marks = ["transaction type:", "scaling factor:", "query mode:", "number of clients:"];
-    let found = head.count(&marks);
-    match (head.has("tps = "), found) {
-        (true, 2..) => Resemblance::Is { marks: 3 },
-        (false, 2..) => Resemblance::Near { marks: 2, missing: "line `tps =`" },
-        _ => Resemblance::None,
-    }
+    let named = head.count(&["transaction type:", "scaling factor:", "query mode:", "number of clients:"]) > 1;
+    Resemblance::is(3, named && head.has("tps = ")).or_near(2, named, "line `tps =`")
 }
 
 #[derive(Default)]

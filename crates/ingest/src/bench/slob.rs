@@ -7,22 +7,19 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Evidence, Fate, Setting};
 use crate::refusal::Refusal;
-use crate::text;
-
-const MIB: f64 = 1_048_576.0;
+use crate::text::{self, MIB};
 
 /// SLOB and pgio.
 pub(crate) const FORM: Form = Form::lines("slob", "SLOB or pgio results", resembles, |_| Box::new(Slob::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
     let table = head.has("FILE|SESSIONS|") && head.has("|PREADS|");
-    match table || head.has("RIOPS >") && head.has("CACHE_HITS/s >") {
-        true => Resemblance::Is { marks: 3 },
-        false if head.has("UPDATE_PCT=") && head.has("WORK_UNIT=") => {
-            Resemblance::Near { marks: 2, missing: "table of results: these are its settings" }
-        }
-        false => Resemblance::None,
-    }
+    let settings = head.has("UPDATE_PCT=") && head.has("WORK_UNIT=");
+    Resemblance::is(3, table || head.has("RIOPS >") && head.has("CACHE_HITS/s >")).or_near(
+        2,
+        settings,
+        "table of results: these are its settings",
+    )
 }
 
 #[derive(Default)]

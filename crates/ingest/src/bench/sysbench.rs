@@ -7,20 +7,15 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Evidence, Fate, Origin, Scope, Setting};
 use crate::refusal::Refusal;
-use crate::text;
-
-const MIB: f64 = 1_048_576.0;
+use crate::text::{self, MIB};
 
 /// sysbench.
 pub(crate) const FORM: Form = Form::lines("sysbench", "sysbench", resembles, |_| Box::new(Sysbench::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let named = head.has("sysbench ") || head.has("Running the test with following options");
+    let named = head.has_any(&["sysbench ", "Running the test with following options"]);
     let marks = ["Number of threads:", "Threads started!", "Threads fairness:", "total number of events:"];
-    match (named, head.count(&marks)) {
-        (true, 1..) | (false, 2..) => Resemblance::Is { marks: 3 },
-        _ => Resemblance::None,
-    }
+    Resemblance::is(3, head.count(&marks) >= if named { 1 } else { 2 })
 }
 
 #[derive(Default)]

@@ -6,21 +6,16 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Evidence, Scope, Setting};
 use crate::refusal::Refusal;
-use crate::text;
-
-const MIB: f64 = 1_048_576.0;
+use crate::text::{self, MIB};
 
 /// tiotest and tiobench.
 pub(crate) const FORM: Form = Form::lines("tiotest", "tiotest or tiobench", resembles, |_| Box::new(Tio::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let test = head.has("Tiotest results for");
     let bench = head.has("Identifier") && head.has("Thr") && head.has("(CPU%)");
-    match (test || bench, head.has("| Rate") || bench && head.has("Rate ")) {
-        (true, true) => Resemblance::Is { marks: 3 },
-        (true, false) => Resemblance::Near { marks: 2, missing: "column Rate" },
-        _ => Resemblance::None,
-    }
+    let named = bench || head.has("Tiotest results for");
+    let rate = head.has("| Rate") || bench && head.has("Rate ");
+    Resemblance::is(3, named && rate).or_near(2, named, "column Rate")
 }
 
 #[derive(Default)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Placed;
 use crate::events::Waited;
-use crate::reading::{CacheAdvice, Class, Origin, Reading, Wait};
+use crate::reading::{CacheAdvice, Class, Database, Origin, Reading, Wait};
 
 /// Time of a database's sessions.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Account {
     pub cache_bytes: Option<f64>,
     /// Bytes of memory of all hosts together, in the last window that states them.
     pub memory_bytes: Option<f64>,
+    /// Bytes of the database's files, in the last window that states them.
+    pub stored_bytes: Option<f64>,
     /// Estimates for other sizes of the buffer cache: of each instance and pool, in the window with the most reads.
     pub caches: Vec<CacheCurve>,
 }
@@ -223,10 +225,7 @@ pub(super) fn account(
         }
         for database in &reading.databases {
             let Some(slot) = slot(database.scope, database.window) else { continue };
-            sums[slot].processors(reading, database.scope, database.processors);
-            let instance = reading.scopes[database.scope as usize].instance.clone();
-            sums[slot].caches.extend(database.cache_bytes.map(|bytes| (instance, bytes)));
-            sums[slot].memories.extend(database.memory_bytes.map(|bytes| (who(reading, database.scope), bytes)));
+            sums[slot].database(reading, database);
         }
         for wait in &reading.waits {
             let Some(slot) = slot(wait.scope, wait.window) else { continue };
@@ -252,11 +251,12 @@ pub(super) fn account(
     let last = |of: fn(&Sum) -> &BTreeMap<String, f64>| {
         sums.iter().rev().map(of).find(|by_name| !by_name.is_empty()).map(|by_name| by_name.values().sum())
     };
+    let stored_bytes = sums.iter().rev().find_map(|sum| sum.stored);
     let (cache_bytes, memory_bytes) = (last(|sum| &sum.caches), last(|sum| &sum.memories));
     let slots: Vec<Option<Spent>> = sums.into_iter().map(Sum::spent).collect();
     let whole = whole(&slots)?;
     let slots = slots.into_iter().map(|slot| slot.map(without_histograms)).collect();
-    Some(Account { whole, slots, cache_bytes, memory_bytes, caches: busiest(curves.into_values()) })
+    Some(Account { whole, slots, cache_bytes, memory_bytes, stored_bytes, caches: busiest(curves.into_values()) })
 }
 
 /// A host by its name, or the instance if the host has none.
@@ -299,6 +299,7 @@ struct Sum {
     hosts: BTreeMap<String, (f64, f64)>,
     caches: BTreeMap<String, f64>,
     memories: BTreeMap<String, f64>,
+    stored: Option<f64>,
     waits: Waits,
 }
 
@@ -314,6 +315,14 @@ impl Sum {
         if let Some(processors) = processors.filter(|processors| *processors > 0.0) {
             self.processors.insert(who(reading, scope), processors);
         }
+    }
+
+    fn database(&mut self, reading: &Reading, database: &Database) {
+        self.processors(reading, database.scope, database.processors);
+        let instance = reading.scopes[database.scope as usize].instance.clone();
+        self.caches.extend(database.cache_bytes.map(|bytes| (instance, bytes)));
+        self.memories.extend(database.memory_bytes.map(|bytes| (who(reading, database.scope), bytes)));
+        self.stored = database.stored_bytes.or(self.stored);
     }
 
     fn wait(&mut self, wait: &Wait, place: &mut impl FnMut(&Origin) -> Place) {

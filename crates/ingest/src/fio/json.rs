@@ -22,13 +22,12 @@ const LARGEST: usize = 64 << 20;
 const MOST_TRIES: usize = 200;
 
 fn is_fio(head: &Head<'_>) -> Resemblance {
-    let jobs = head.has("\"jobs\"") || head.has("\"client_stats\"");
-    match (head.has("\"fio version\""), jobs, head.has("\"jobname\"")) {
-        (true, _, _) => Resemblance::Is { marks: 8 },
-        (false, true, true) => Resemblance::Is { marks: 5 },
-        (false, true, false) => Resemblance::Near { marks: 1, missing: "`fio version`" },
-        _ => Resemblance::None,
-    }
+    let jobs = head.has_any(&["\"jobs\"", "\"client_stats\""]);
+    Resemblance::is(8, head.has("\"fio version\"")).or(5, jobs && head.has("\"jobname\"")).or_near(
+        1,
+        jobs,
+        "`fio version`",
+    )
 }
 
 fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {

@@ -15,11 +15,11 @@ const MOST: usize = 100_000;
 
 fn is_terse(head: &Head<'_>) -> Resemblance {
     let lines = || head.text().lines().take(200);
-    match (lines().any(|line| read(line, 1).is_some()), lines().any(is_beginning)) {
-        (true, _) => Resemblance::Is { marks: 6 },
-        (false, true) => Resemblance::Near { marks: 2, missing: "line with the fields of both directions" },
-        _ => Resemblance::None,
-    }
+    Resemblance::is(6, lines().any(|line| read(line, 1).is_some())).or_near(
+        2,
+        lines().any(is_beginning),
+        "line with the fields of both directions",
+    )
 }
 
 /// True for `3;fio-3.33;...`, and for `2;name;0;0;...`.

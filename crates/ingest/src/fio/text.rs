@@ -15,16 +15,16 @@ const MOST: usize = 100_000;
 
 fn is_fio(head: &Head<'_>) -> Resemblance {
     // The manual has examples of all of it.
-    let is_manual = head.text().starts_with(".TH") || head.has("\n.SH ") || head.has("\n.. option::");
+    if head.text().starts_with(".TH") || head.has_any(&["\n.SH ", "\n.. option::"]) {
+        return Resemblance::None;
+    }
     let result = head.has(": (groupid=") && head.has("err=");
     let begun = head.has(": (g=") && head.has("ioengine=");
-    match (result, begun, head.has("BW=") || head.has(" bw=")) {
-        _ if is_manual => Resemblance::None,
-        (true, _, true) => Resemblance::Is { marks: 6 },
-        (true, ..) => Resemblance::Near { marks: 3, missing: "line of reads or writes" },
-        (false, true, _) => Resemblance::Near { marks: 3, missing: "result: did the test end?" },
-        _ => Resemblance::None,
-    }
+    Resemblance::is(6, result && head.has_any(&["BW=", " bw="])).or_near(3, result, "line of reads or writes").or_near(
+        3,
+        begun,
+        "result: did the test end?",
+    )
 }
 
 #[derive(Default)]

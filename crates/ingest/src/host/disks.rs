@@ -1,43 +1,33 @@
 //! Rows of devices, sample by sample, as figures: the meaning of columns and the choice of devices, for every form.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::builder::Builder;
-use crate::layers::{Layer, Layers};
-use crate::reading::{Class, Fate, Measure, Origin, Scope};
-use crate::text;
+use crate::layers::{Devices, Layer};
+use crate::reading::{Class, Fate, Measure, Origin};
+use crate::text::{self, KIB, MIB, SECTOR};
 
 /// The devices of one host.
 #[derive(Debug, Default)]
 pub(super) struct Disks {
     host: String,
     heading: Heading,
-    devices: Vec<Device>,
-    layers: Layers,
-    by_name: HashMap<Box<str>, u32>,
+    devices: Devices,
+    /// The state of each device.
+    states: Vec<State>,
     /// The current sample: its rows, and a number for each column of each.
     rows: Vec<Row>,
     values: Vec<f64>,
-    /// The likely device of the next row.
-    next: usize,
-    /// The number of devices at the last choice.
-    chosen: usize,
+    /// The number of devices taken.
     counted: usize,
     samples: u32,
     numbers: u32,
     has_given: bool,
-    too_many: bool,
 }
 
-#[derive(Debug)]
-struct Device {
-    name: Box<str>,
-    text: Arc<str>,
-    scope: Option<u32>,
-    /// Its layer, if its figures are taken.
-    layer: Option<Layer>,
-    /// Discards and flushes are handed over once there are any.
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// Discards and flushes are handed over from the first one on.
     discards: bool,
     flushes: bool,
     /// Its last sample.
@@ -55,7 +45,17 @@ pub(super) enum Absent {
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    device: u32,
+    device: usize,
+    line: u64,
+}
+
+/// A device of a sample, with the destination of its figures.
+struct Target<'a> {
+    name: Arc<str>,
+    layer: Layer,
+    state: &'a mut State,
+    /// Scope and window.
+    at: (u32, u32),
     line: u64,
 }
 
@@ -77,11 +77,20 @@ impl Sums {
     pub(super) fn depth(self) -> Option<f64> {
         self.depth
     }
+
+    fn add(&mut self, measure: Measure, value: f64, operations: f64) {
+        match measure {
+            Measure::Latency => {
+                self.operations += operations;
+                self.seconds += operations * value;
+            }
+            Measure::Depth => *self.depth.get_or_insert(0.0) += value,
+            _ => {}
+        }
+    }
 }
 
 impl Disks {
-    /// The maximum of devices.
-    const MOST: usize = 4_096;
     /// The maximum of devices up to which samples without idle devices are completed.
     const MOST_FILLED: usize = 256;
 
@@ -113,7 +122,7 @@ impl Disks {
     pub(super) fn drop_rows(&mut self) {
         self.rows.clear();
         self.values.clear();
-        self.next = 0;
+        self.devices.rewind();
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -127,10 +136,10 @@ impl Disks {
 
     /// True for a line that begins with the name of a device.
     pub(super) fn knows(&self, line: &str) -> bool {
-        line.split_whitespace().next().is_some_and(|name| self.by_name.contains_key(name))
+        line.split_whitespace().next().is_some_and(|name| self.devices.find(name).is_some())
     }
 
-    /// Goes on with the devices of a host; those of another one are forgotten.
+    /// Continues with the devices of a host; those of another one are forgotten.
     pub(super) fn go_on(&mut self, host: &str, out: &mut Builder) {
         self.drop_rows();
         if self.host != host {
@@ -145,66 +154,34 @@ impl Disks {
     }
 
     /// Takes a row of text. False if it is no row of this table.
-    pub(super) fn row(&mut self, text: &str, line: u64, out: &mut Builder) -> bool {
+    pub(super) fn row(&mut self, text: &str, line: u64) -> bool {
         let start = self.values.len();
         let Some((name, rest)) = self.heading.split(text) else { return false };
         if text::columns(rest.as_bytes(), b' ', &mut self.values) && self.values.len() - start == self.heading.len() {
-            self.named(name, line, out);
+            self.named(name, line);
             return true;
         }
         self.values.truncate(start);
         let Some(name) = self.heading.read_slowly(text, &mut self.values) else { return false };
-        self.named(name, line, out);
+        self.named(name, line);
         true
     }
 
     /// Takes a row of numbers: one for each column, `NaN` for absent ones.
-    pub(super) fn numbers(&mut self, name: &str, line: u64, numbers: &[f64], out: &mut Builder) {
+    pub(super) fn numbers(&mut self, name: &str, line: u64, numbers: &[f64]) {
         self.values.extend_from_slice(numbers);
-        self.named(name, line, out);
+        self.named(name, line);
     }
 
-    fn named(&mut self, name: &str, line: u64, out: &mut Builder) {
-        if let Some(device) = self.device(name, line, out) {
+    fn named(&mut self, name: &str, line: u64) {
+        if let Some(device) = self.devices.place(name, false) {
             self.rows.push(Row { device, line });
         } else {
             self.values.truncate(self.values.len() - self.heading.len());
         }
     }
 
-    fn device(&mut self, name: &str, line: u64, out: &mut Builder) -> Option<u32> {
-        if self.devices.get(self.next).is_some_and(|device| &*device.name == name) {
-            self.next += 1;
-            return Some(self.next as u32 - 1);
-        }
-        if let Some(number) = self.by_name.get(name) {
-            self.next = *number as usize + 1;
-            return Some(*number);
-        }
-        if self.devices.len() >= Self::MOST {
-            if !std::mem::replace(&mut self.too_many, true) {
-                let text = format!("more than {} devices: the others are left out; give fewer of them", Self::MOST);
-                out.caution(Some(Origin::line(line)), text);
-            }
-            return None;
-        }
-        let number = self.devices.len() as u32;
-        self.devices.push(Device {
-            name: name.into(),
-            text: Arc::from(if name.is_empty() { "all disks" } else { name.trim() }),
-            scope: None,
-            layer: None,
-            discards: false,
-            flushes: false,
-            seen: 0,
-        });
-        self.layers.learn(name);
-        self.by_name.insert(name.into(), number);
-        self.next = number as usize + 1;
-        Some(number)
-    }
-
-    /// Seconds that the sample took, where it has bytes in all beside bytes a second.
+    /// Seconds of the sample, from bytes in total and bytes a second.
     pub(super) fn seconds(&self) -> Option<f64> {
         self.heading.seconds(&self.values)
     }
@@ -212,22 +189,21 @@ impl Disks {
     /// Hands over the sample as figures of a window.
     pub(super) fn close(&mut self, window: u32, absent: Absent, out: &mut Builder) -> Sums {
         self.has_given = true;
-        if self.chosen != self.devices.len() {
-            self.choose();
+        if self.devices.choose() {
+            self.states.resize(self.devices.len(), State::default());
+            self.counted = self.devices.iter().filter(|(_, layer)| layer.is_some()).count();
         }
         self.samples += 1;
         let (mut sums, mut counted) = (Sums::default(), 0);
         let width = self.heading.len();
-        for index in 0..self.rows.len() {
-            let Row { device, line } = self.rows[index];
-            let device = &mut self.devices[device as usize];
-            device.seen = self.samples;
-            if device.layer.is_some() {
-                counted += 1;
-                let values = &self.values[index * width..(index + 1) * width];
-                let scope = device.scope(&self.host, out);
-                self.numbers += self.heading.put(device, (scope, window), line, values, &mut sums, out);
-            }
+        for (index, Row { device, line }) in self.rows.iter().copied().enumerate() {
+            let state = &mut self.states[device];
+            state.seen = self.samples;
+            let Some((name, scope, layer)) = self.devices.taken(device, &self.host, out) else { continue };
+            counted += 1;
+            let values = &self.values[index * width..(index + 1) * width];
+            let target = Target { name, layer, state, at: (scope, window), line };
+            self.numbers += self.heading.put(target, values, &mut sums, out);
         }
         if absent == Absent::Idle && counted < self.counted && self.counted <= Self::MOST_FILLED {
             self.fill(window, out);
@@ -239,20 +215,10 @@ impl Disks {
     /// Idle devices may have no row (`iostat -z`): their figures are zero.
     fn fill(&mut self, window: u32, out: &mut Builder) {
         let line = self.line();
-        for device in self.devices.iter_mut().filter(|device| device.layer.is_some() && device.seen != self.samples) {
-            let scope = device.scope(&self.host, out);
-            self.heading.put_idle(device, (scope, window), line, out);
+        for (device, state) in self.states.iter_mut().enumerate().filter(|(_, state)| state.seen != self.samples) {
+            let Some((name, scope, layer)) = self.devices.taken(device, &self.host, out) else { continue };
+            self.heading.put_idle(Target { name, layer, state, at: (scope, window), line }, out);
         }
-    }
-
-    /// Chooses among all devices seen.
-    fn choose(&mut self) {
-        self.layers.choose();
-        for device in &mut self.devices {
-            device.layer = self.layers.layer(&device.name);
-        }
-        self.counted = self.devices.iter().filter(|device| device.layer.is_some()).count();
-        self.chosen = self.devices.len();
     }
 
     /// Lists the devices, taken or not.
@@ -261,62 +227,50 @@ impl Disks {
             return;
         }
         out.part(name, if self.numbers == 0 { Fate::Empty } else { Fate::Read(self.numbers) });
-        for device in self.devices.iter().filter(|device| device.layer.is_none()) {
-            out.part(format!("device {}", device.text), Fate::Ignored);
+        for (name, _) in self.devices.iter().filter(|(_, layer)| layer.is_none()) {
+            out.part(format!("device {}", name.trim()), Fate::Ignored);
         }
-        out.arrays(self.devices.iter().filter_map(|device| Some((device.scope?, device.layer?))));
-        let taken: Vec<&Device> = self.devices.iter().filter(|device| device.layer.is_some()).collect();
-        if taken.len() > 1 && taken.iter().all(|device| device.layer < Some(Layer::Array)) {
-            let first: Vec<&str> = taken.iter().take(3).map(|device| &*device.text).collect();
+        self.devices.finish(out);
+        let has_disks = self.devices.iter().any(|(_, layer)| layer >= Some(Layer::Array));
+        if self.counted > 1 && !has_disks {
+            let first = self.devices.iter().filter(|(_, layer)| layer.is_some()).take(3);
             let text = format!(
                 "no disks are in it, and {} may lie over one another or hold one another: then their operations are \
                  counted twice; give a report with the disks below them",
-                first.join(", "),
+                first.map(|(name, _)| name.trim()).collect::<Vec<_>>().join(", "),
             );
             out.caution(None, text);
         }
     }
 }
 
-impl Device {
-    fn scope(&mut self, host: &str, out: &mut Builder) -> u32 {
-        *self.scope.get_or_insert_with(|| {
-            out.scope(Scope { host: host.to_owned(), part: self.name.trim().to_owned(), ..Scope::default() })
-        })
-    }
-
+impl Target<'_> {
     /// True if a class is handed over: few devices get discards and flushes, which would be half of all figures.
-    fn tells(&mut self, class: Class, operations: f64) -> bool {
-        let told = match class {
-            Class::Discard => &mut self.discards,
-            Class::Flush => &mut self.flushes,
+    fn has(&mut self, class: Class, operations: f64) -> bool {
+        let seen = match class {
+            Class::Discard => &mut self.state.discards,
+            Class::Flush => &mut self.state.flushes,
             _ => return true,
         };
-        *told |= operations > 0.0;
-        *told
+        *seen |= operations > 0.0;
+        *seen
     }
 
     /// True for an array whose operations are not timed, as those of older kernels are not.
     fn is_untimed(&self, measure: Measure, value: f64) -> bool {
         let of_time = matches!(measure, Measure::Latency | Measure::Busy | Measure::Depth);
-        of_time && value <= 0.0 && self.layer == Some(Layer::Array)
+        of_time && value <= 0.0 && self.layer == Layer::Array
     }
 
-    fn origin(&self, line: u64, take: &Take) -> Origin {
-        Origin { line, table: Some(Arc::clone(&self.text)), field: Arc::clone(&take.name) }
-    }
-}
-
-impl Sums {
-    fn add(&mut self, measure: Measure, value: f64, operations: f64) {
-        match measure {
-            Measure::Latency => {
-                self.operations += operations;
-                self.seconds += operations * value;
-            }
-            Measure::Depth => *self.depth.get_or_insert(0.0) += value,
-            _ => {}
-        }
+    fn put(&self, take: &Take, value: f64, out: &mut Builder) {
+        let name = self.name.trim();
+        let table = if name.len() == self.name.len() && !name.is_empty() {
+            Arc::clone(&self.name)
+        } else {
+            out.text(if name.is_empty() { "all disks" } else { name })
+        };
+        let origin = Origin { line: self.line, table: Some(table), field: Arc::clone(&take.name) };
+        out.mean(self.at, take.class, take.measure, value, origin);
     }
 }
 
@@ -473,7 +427,7 @@ impl Heading {
         takes
     }
 
-    /// Cuts a row into the device's name and its numbers. Names of groups keep the blank before them.
+    /// Splits a row into the device's name and its numbers. Names of groups keep the blank before them.
     fn split<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let text = text.trim_end();
@@ -540,40 +494,30 @@ impl Heading {
     }
 
     /// Hands over a row and returns its number of figures.
-    fn put(
-        &self,
-        device: &mut Device,
-        at: (u32, u32),
-        line: u64,
-        values: &[f64],
-        sums: &mut Sums,
-        out: &mut Builder,
-    ) -> u32 {
+    fn put(&self, mut target: Target<'_>, values: &[f64], sums: &mut Sums, out: &mut Builder) -> u32 {
         let mut count = 0;
         for take in &self.takes {
             let operations: f64 = take.operations.iter().flatten().map(|column| values[*column]).sum();
             let Some(value) = take.value(values, operations) else { continue };
-            if !device.tells(take.class, if take.measure == Measure::Iops { value } else { 0.0 }) {
+            let is_rate = take.measure == Measure::Iops;
+            if !target.has(take.class, if is_rate { value } else { 0.0 }) || target.is_untimed(take.measure, value) {
                 continue;
             }
-            if device.is_untimed(take.measure, value) {
-                continue;
-            }
-            if take.class == Class::All && device.layer != Some(Layer::Array) {
+            if take.class == Class::All && target.layer != Layer::Array {
                 sums.add(take.measure, value, operations);
             }
-            out.mean(at, take.class, take.measure, value, device.origin(line, take));
+            target.put(take, value, out);
             count += 1;
         }
         count
     }
 
     /// The figures of a device without a row: zero.
-    fn put_idle(&self, device: &mut Device, at: (u32, u32), line: u64, out: &mut Builder) {
+    fn put_idle(&self, mut target: Target<'_>, out: &mut Builder) {
         for take in &self.takes {
             let rate = matches!(take.measure, Measure::Iops | Measure::Throughput | Measure::Depth | Measure::Busy);
-            if rate && device.tells(take.class, 0.0) && !device.is_untimed(take.measure, 0.0) {
-                out.mean(at, take.class, take.measure, 0.0, device.origin(line, take));
+            if rate && target.has(take.class, 0.0) && !target.is_untimed(take.measure, 0.0) {
+                target.put(take, 0.0, out);
             }
         }
     }
@@ -628,15 +572,11 @@ struct Column {
 enum Known {
     /// A figure.
     Value(Column),
-    /// Bytes of a class in all of the window: what is read beside a rate says how long the window was.
+    /// Bytes of a class in all of the window: with its rate they give the window's length.
     Total(Class, f64),
     /// A column of these tables without a use beside the others.
     Beside,
 }
-
-const SECTOR: f64 = 512.0;
-const KIB: f64 = 1024.0;
-const MIB: f64 = 1_048_576.0;
 
 /// The meaning of a column. None for unknown names.
 fn known(name: &str) -> Option<Known> {

@@ -12,7 +12,7 @@ use crate::text::timestamp::{self, Stamp};
 pub(crate) const FORM: Form = Form::lines("iostat", "iostat (text)", resembles, |input| Box::new(Iostat::new(input)));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    // What other programs print beside the same columns.
+    // Marks of other programs with the same columns.
     if head.has("rtps")
         || head.has("# hostname;")
         || head.text().starts_with('{')
@@ -32,11 +32,11 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 #[derive(Debug, Default)]
 struct Iostat {
     reports: Reports,
-    /// True between the heading of devices and what is no row of them.
+    /// True from the heading of devices to the first line that is no row.
     in_table: bool,
-    /// Blanks before a heading, when all of the text is indented.
+    /// Blanks before a heading: all of the text may be indented.
     indent: usize,
-    /// When the report that is being read was printed, and the one that comes.
+    /// The times of the current report and of the next.
     printed: Option<Stamp>,
     coming: Option<Stamp>,
     /// A blank line ended the rows.
@@ -50,7 +50,7 @@ impl Iostat {
         Self { reports: Reports::new(input), ..Self::default() }
     }
 
-    /// Ends the report that is being read. `follows` says whether another one of the same run follows.
+    /// Ends the current report.
     fn close(&mut self, follows: Follows, out: &mut Builder) {
         self.in_table = false;
         let absent = if self.complete { Absent::Idle } else { Absent::Unknown };
@@ -128,7 +128,7 @@ impl LineFormat for Iostat {
         let is_row = self.in_table
             && !row.is_empty()
             && !self.reports.disks.heading().is(line)
-            && self.reports.disks.row(row, number, out);
+            && self.reports.disks.row(row, number);
         if !is_row {
             self.other(line, number, out);
         }

@@ -9,8 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::disks::{Absent, Disks, Heading, NameAt};
-use super::sadf::whole;
-use super::{Follows, Reports, Timeline};
+use super::{Follows, Reports, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, Head, Input, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -21,14 +20,12 @@ use crate::text::timestamp;
 pub(crate) const FORM: Form = Form::document("sysstat-json", "iostat or sadf (JSON)", resembles, read);
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let is_json = head.begins(b"{");
-    match (head.has("\"sysstat\""), head.has("\"hosts\"")) {
-        (true, true) if is_json => Resemblance::Is { marks: 6 },
-        _ if is_json && (head.has("\"disk_device\"") || head.has("\"disk-device\"")) => {
-            Resemblance::Near { marks: 3, missing: "object `sysstat` with `hosts` around its statistics" }
-        }
-        _ => Resemblance::None,
-    }
+    let (is_json, disks) = (head.begins(b"{"), head.has_any(&["\"disk_device\"", "\"disk-device\""]));
+    Resemblance::is(6, is_json && head.has("\"sysstat\"") && head.has("\"hosts\"")).or_near(
+        3,
+        is_json && disks,
+        "object `sysstat` with `hosts` around its statistics",
+    )
 }
 
 fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
@@ -42,25 +39,24 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
     samples.verdict(Some((Origin::line(error.line() as u64), what)), out)
 }
 
-/// What comes out of a document.
+/// A piece of a document.
 #[derive(Clone, Copy)]
 enum Found<'a> {
     /// A host begins.
     Host(&'a str),
     /// Its release is known.
     Release(&'a str),
-    /// A sample of it, which begins in that line.
+    /// A sample of it, with its line.
     Sample(&'a Value, u64),
 }
 
 struct Samples {
     /// Of iostat.
     reports: Reports,
-    /// When the report that is being read was taken.
+    /// The time of the current report.
     at: Option<DateTime>,
-    /// Of sadf, which says the length of each sample.
-    disks: Disks,
-    whole: Disks,
+    /// Of sadf, which states the length of each sample.
+    tables: Tables,
     timeline: Timeline,
     columns: Vec<String>,
 }
@@ -70,8 +66,7 @@ impl Samples {
         Self {
             reports: Reports::new(input),
             at: None,
-            disks: Disks::of(""),
-            whole: Disks::of(""),
+            tables: Tables::default(),
             timeline: Timeline::new(input),
             columns: Vec::new(),
         }
@@ -82,8 +77,7 @@ impl Samples {
             Found::Host(name) => {
                 self.reports.close(self.at.take(), Absent::Idle, Follows::Nothing, out);
                 self.reports.run(name, out);
-                self.disks.go_on(name, out);
-                self.whole.go_on(name, out);
+                self.tables.go_on(name, out);
             }
             Found::Release(release) => out.version(&format!("Linux {release}")),
             Found::Sample(sample, line) if sample["timestamp"].is_object() => self.of_sadf(sample, line, out),
@@ -95,7 +89,7 @@ impl Samples {
         let Some(rows) = sample["disk"].as_array().filter(|rows| !rows.is_empty()) else { return };
         self.reports.close(self.at, Absent::Idle, Follows::Report, out);
         self.at = sample["timestamp"].as_str().and_then(timestamp::parse).map(|at| out.instant(at));
-        put(rows, &mut self.columns, &mut self.reports.disks, line, out);
+        put(rows, &mut self.columns, &mut self.reports.disks, line);
     }
 
     fn of_sadf(&mut self, sample: &Value, line: u64, out: &mut Builder) {
@@ -109,29 +103,24 @@ impl Samples {
         let transfers = flat(&sample["io"]);
         let columns: Vec<String> = transfers.iter().map(|(name, _)| (*name).to_owned()).collect();
         if let Some(heading) = Heading::of(columns, NameAt::First) {
-            self.whole.put_heading(heading);
+            self.tables.whole.put_heading(heading);
             let numbers: Vec<f64> = transfers.iter().map(|(_, number)| *number).collect();
-            self.whole.numbers("", line, &numbers, out);
-            self.whole.close(window, Absent::Unknown, out);
+            self.tables.transfers(line, &numbers, window, out);
         }
         if let Some(rows) = sample["disk"].as_array().filter(|rows| !rows.is_empty()) {
-            put(rows, &mut self.columns, &mut self.disks, line, out);
-            let sums = self.disks.close(window, Absent::Unknown, out);
-            if self.whole.has_given() {
-                whole(self.disks.host(), sums, window, line, out);
-            }
+            put(rows, &mut self.columns, &mut self.tables.disks, line);
+            self.tables.devices(window, out);
         }
     }
 
     fn end(&mut self, out: &mut Builder) {
         self.reports.close(self.at, Absent::Idle, Follows::Nothing, out);
         self.reports.end(out);
-        self.disks.end("devices", out);
-        self.whole.end("transfers", out);
+        self.tables.end(out);
     }
 
     fn verdict(&self, broken: Option<(Origin, String)>, out: &mut Builder) -> Result<(), Refusal> {
-        let given = self.reports.disks.has_given() || self.disks.has_given() || self.whole.has_given();
+        let given = self.reports.disks.has_given() || self.tables.has_given();
         match broken {
             Some((origin, what)) if given => {
                 out.caution(Some(origin), what);
@@ -160,8 +149,8 @@ fn flat(value: &Value) -> Vec<(&str, f64)> {
     numbers
 }
 
-/// Puts rows of devices into a sample: the first says which columns there are.
-fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64, out: &mut Builder) {
+/// Puts rows of devices into a sample; the first has all columns.
+fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64) {
     let is_name = |name: &str| name == "disk_device" || name == "disk-device";
     let Some(first) = rows[0].as_object() else { return };
     let names = || first.keys().filter(|name| !is_name(name));
@@ -177,7 +166,7 @@ fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64, 
         let Some(name) = row["disk_device"].as_str().or_else(|| row["disk-device"].as_str()) else { continue };
         numbers.clear();
         numbers.extend(columns.iter().map(|column| row[column.as_str()].as_f64().unwrap_or(f64::NAN)));
-        disks.numbers(name, line, &numbers, out);
+        disks.numbers(name, line, &numbers);
     }
 }
 
@@ -209,7 +198,7 @@ impl Path<'_> {
     }
 }
 
-/// How far it has come on its way.
+/// The level of the document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Document,

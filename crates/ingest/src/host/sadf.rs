@@ -4,24 +4,23 @@ use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 
-use super::disks::{Absent, Disks, Heading, NameAt};
-use super::{Noted, Timeline};
+use super::disks::{Heading, NameAt};
+use super::{Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, Scope};
+use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::{self, timestamp};
 
-/// `sadf -d`, with semicolons or what a table program made of them.
+/// `sadf -d`, with semicolons or the separator of a spreadsheet.
 pub(crate) const FORM: Form = Form::lines("sadf", "sadf -d", resembles, |input| Box::new(Sadf::new(input)));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let heading = head.has("hostname;interval;timestamp") || head.has("hostname,interval,timestamp");
-    match (heading, head.has(";LINUX-RESTART")) {
-        (true, _) => Resemblance::Is { marks: 6 },
-        (false, true) => Resemblance::Near { marks: 3, missing: "line `# hostname;interval;timestamp;...`" },
-        _ => Resemblance::None,
-    }
+    Resemblance::is(6, head.has_any(&["hostname;interval;timestamp", "hostname,interval,timestamp"])).or_near(
+        3,
+        head.has(";LINUX-RESTART"),
+        "line `# hostname;interval;timestamp;...`",
+    )
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,12 +31,11 @@ enum In {
     Transfers,
 }
 
-/// What one host says.
+/// The tables of one host.
 #[derive(Debug)]
 struct Host {
-    disks: Disks,
-    whole: Disks,
-    /// When the rows of devices that are being read end, and seconds that they are about.
+    tables: Tables,
+    /// The end of the current rows of devices, and their seconds.
     sample: Option<(DateTime, f64)>,
 }
 
@@ -53,7 +51,7 @@ struct Sadf {
 }
 
 impl Sadf {
-    /// The most hosts that are told apart.
+    /// The maximum of hosts.
     const MOST_HOSTS: usize = 1_000;
 
     fn new(input: &Input) -> Self {
@@ -105,7 +103,7 @@ impl Sadf {
                 self.noted.note("hosts beyond the first thousand", Fate::Ignored);
                 return Some(());
             }
-            let host = Host { disks: Disks::of(name), whole: Disks::of(name), sample: None };
+            let host = Host { tables: Tables::of(name), sample: None };
             self.hosts.insert(name.to_owned(), host);
         }
         let host = self.hosts.get_mut(name)?;
@@ -122,7 +120,7 @@ impl Sadf {
         if self.table == In::Disks && host.sample.is_some_and(|sample| sample != (at, seconds)) {
             host.close(&mut self.timeline, out);
         }
-        let disks = if self.table == In::Disks { &mut host.disks } else { &mut host.whole };
+        let disks = if self.table == In::Disks { &mut host.tables.disks } else { &mut host.tables.whole };
         if disks.is_empty() && !disks.heading().is(&self.heading) {
             disks.put_heading(heading(&self.heading)?);
         }
@@ -131,11 +129,10 @@ impl Sadf {
         }
         if self.table == In::Transfers {
             let window = window(&mut self.timeline, (at, seconds), number, out);
-            host.whole.numbers("", number, &self.numbers, out);
-            host.whole.close(window, Absent::Unknown, out);
+            host.tables.transfers(number, &self.numbers, window, out);
         } else {
             host.sample = Some((at, seconds));
-            disks.numbers(device, number, &self.numbers, out);
+            disks.numbers(device, number, &self.numbers);
         }
         Some(())
     }
@@ -149,31 +146,16 @@ fn heading(text: &str) -> Option<Heading> {
 
 impl Host {
     fn close(&mut self, timeline: &mut Timeline, out: &mut Builder) {
-        let Some(sample) = self.sample.take().filter(|_| !self.disks.is_empty()) else { return };
-        let line = self.disks.line();
-        let window = window(timeline, sample, line, out);
-        let sums = self.disks.close(window, Absent::Unknown, out);
-        if self.whole.has_given() {
-            whole(self.disks.host(), sums, window, line, out);
-        }
+        let Some(sample) = self.sample.take().filter(|_| !self.tables.disks.is_empty()) else { return };
+        let window = window(timeline, sample, self.tables.disks.line(), out);
+        self.tables.devices(window, out);
     }
 }
 
-/// Each line says when it ends and how long it was, whatever stands before it.
+/// The window of a line, which states its end and length.
 fn window(timeline: &mut Timeline, (at, seconds): (DateTime, f64), line: u64, out: &mut Builder) -> u32 {
     timeline.from(None);
     timeline.sample(Some(at), Some(seconds), line, out)
-}
-
-/// The table of transfers has no latency: that of all devices stands for the host's.
-pub(super) fn whole(host: &str, sums: super::disks::Sums, window: u32, line: u64, out: &mut Builder) {
-    let scope = out.scope(Scope { host: host.to_owned(), ..Scope::default() });
-    let figures = [(Measure::Latency, sums.latency(), "await"), (Measure::Depth, sums.depth(), "aqu-sz")];
-    for (measure, value, name) in figures {
-        let Some(value) = value else { continue };
-        let origin = out.origin(line, "all devices", name);
-        out.mean((scope, window), Class::All, measure, value, origin);
-    }
 }
 
 impl LineFormat for Sadf {
@@ -194,11 +176,10 @@ impl LineFormat for Sadf {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.close(out);
         for host in self.hosts.values() {
-            host.disks.end("devices", out);
-            host.whole.end("transfers", out);
+            host.tables.end(out);
         }
         self.noted.tell(out);
-        if self.hosts.values().any(|host| host.disks.has_given() || host.whole.has_given()) {
+        if self.hosts.values().any(|host| host.tables.has_given()) {
             return Ok(());
         }
         let what = "it has no table of disks: take sadf -d FILE -- -b -d";

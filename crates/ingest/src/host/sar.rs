@@ -5,10 +5,9 @@
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 
-use super::disks::{Absent, Disks, Heading, NameAt};
+use super::disks::{Heading, NameAt};
 use super::iostat::banner;
-use super::sadf::whole;
-use super::{Noted, Timeline};
+use super::{Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -29,13 +28,13 @@ fn resembles(head: &Head<'_>) -> Resemblance {
             return Resemblance::Is { marks: 5 };
         }
     }
-    // The tables of disks stand behind many others, perhaps behind what was looked at.
+    // The tables of disks follow many others, possibly beyond the head.
     let others = ["%idle", "cswch/s", "pgpgin/s", "rxpck/s", "kbmemfree", "ldavg-1", "LINUX RESTART"];
     let is_sar = others.iter().any(|name| text.contains(name)) && timed > 1 && !text.contains("avg-cpu");
-    if is_sar && head.has("Linux ") { Resemblance::Is { marks: 4 } } else { Resemblance::None }
+    Resemblance::is(4, is_sar && head.has("Linux "))
 }
 
-/// What a line says behind its time of day, and the time.
+/// The time of day of a line, and the rest of it.
 fn timed_line(line: &str) -> Option<(jiff::civil::Time, &str)> {
     if !line.as_bytes().first()?.is_ascii_digit() {
         return None;
@@ -50,7 +49,7 @@ fn timed_line(line: &str) -> Option<(jiff::civil::Time, &str)> {
     Some((time, if twelve { behind.trim_start() } else { rest }))
 }
 
-/// A table, as its heading says.
+/// A table, by its heading.
 enum Table {
     Disks,
     Transfers(Heading),
@@ -80,15 +79,13 @@ enum In {
 
 #[derive(Debug, Default)]
 struct Sar {
-    disks: Disks,
-    /// The host as one device without a name.
-    host: Disks,
+    tables: Tables,
     timeline: Timeline,
     date: Date,
     table: In,
-    /// The table's own clock: where its next row goes on from.
+    /// The begin of the table's next row.
     from: Option<DateTime>,
-    /// When the rows of devices that are being read end.
+    /// The end of the current rows of devices.
     at: Option<DateTime>,
     blank: bool,
     noted: Noted,
@@ -101,15 +98,13 @@ impl Sar {
         Self { timeline: Timeline::new(input), date: begin, blank: true, ..Self::default() }
     }
 
-    /// Ends the sample of devices that is being read.
+    /// Ends the current sample of devices.
     fn close(&mut self, out: &mut Builder) {
-        let (Some(at), false) = (self.at.take(), self.disks.is_empty()) else { return self.disks.drop_rows() };
-        let line = self.disks.line();
+        let disks = &mut self.tables.disks;
+        let (Some(at), false) = (self.at.take(), disks.is_empty()) else { return disks.drop_rows() };
+        let line = disks.line();
         let window = self.window(at, line, out);
-        let sums = self.disks.close(window, Absent::Unknown, out);
-        if self.host.has_given() {
-            whole(self.disks.host(), sums, window, line, out);
-        }
+        self.tables.devices(window, out);
     }
 
     fn window(&mut self, at: DateTime, line: u64, out: &mut Builder) -> u32 {
@@ -120,7 +115,7 @@ impl Sar {
         self.timeline.sample(Some(until), from.map(|from| until.duration_since(from).as_secs_f64()), line, out)
     }
 
-    /// The moment of a time of day: on the next day when it is far before the one that it goes on from.
+    /// The moment of a time of day: on the next day if it is far before the last one.
     fn moment(&self, time: jiff::civil::Time) -> DateTime {
         let day = self.from.map_or(self.date, DateTime::date);
         let at = day.to_datetime(time);
@@ -133,11 +128,11 @@ impl Sar {
         if text.as_bytes().last().is_some_and(u8::is_ascii_digit) {
             return false;
         }
-        if self.table == In::Disks && self.disks.heading().is(text) {
+        if self.table == In::Disks && self.tables.disks.heading().is(text) {
             // Repeated on each page, and for each sample of a run that is watched.
             self.close(out);
             self.from = Some(self.moment(time));
-            self.disks.begin(text);
+            self.tables.disks.begin(text);
             return true;
         }
         let Some(table) = Table::of(text) else { return false };
@@ -145,18 +140,18 @@ impl Sar {
         self.from = Some(self.goes_on(time));
         self.table = match table {
             Table::Disks => {
-                self.disks.begin(text);
+                self.tables.disks.begin(text);
                 In::Disks
             }
             Table::Transfers(heading) => {
-                self.host.put_heading(heading);
+                self.tables.whole.put_heading(heading);
                 In::Transfers
             }
         };
         true
     }
 
-    /// Where a table begins: at the sample of the table before, or, as tables of a file do, at its beginning again.
+    /// The begin of a table: the sample of the table before, or, as in files, the first one again.
     fn goes_on(&self, time: jiff::civil::Time) -> DateTime {
         let from = self.from.unwrap_or_else(|| self.date.to_datetime(time));
         let days = [from.date().yesterday(), Ok(from.date()), from.date().tomorrow()];
@@ -170,13 +165,12 @@ impl Sar {
         if self.table == In::Transfers {
             self.numbers.clear();
             let is = text::columns(text.as_bytes(), b' ', &mut self.numbers);
-            if !is || self.numbers.len() != self.host.heading().len() {
+            if !is || self.numbers.len() != self.tables.whole.heading().len() {
                 return false;
             }
             let window = self.window(at, number, out);
             let numbers = std::mem::take(&mut self.numbers);
-            self.host.numbers("", number, &numbers, out);
-            self.host.close(window, Absent::Unknown, out);
+            self.tables.transfers(number, &numbers, window, out);
             self.numbers = numbers;
             return true;
         }
@@ -184,14 +178,13 @@ impl Sar {
             self.close(out);
         }
         self.at = Some(at);
-        self.disks.row(text, number, out)
+        self.tables.disks.row(text, number)
     }
 
     fn untimed(&mut self, line: &str, out: &mut Builder) {
         let Some((host, version)) = banner(line) else { return };
         self.close(out);
-        self.disks.go_on(host, out);
-        self.host.go_on(host, out);
+        self.tables.go_on(host, out);
         out.version(version);
         let said = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
         if let Some((date, _)) = said.split_whitespace().next().and_then(timestamp::date) {
@@ -214,7 +207,7 @@ impl LineFormat for Sar {
             self.from = Some(self.moment(time));
             self.table = In::Nothing;
         } else if text.starts_with("COM ") || self.heading(time, text, out) {
-            // A comment of somebody, or a heading whose rows follow.
+            // A comment, or a heading whose rows follow.
         } else if after_blank {
             self.close(out);
             self.noted.note("tables of other things", Fate::Ignored);
@@ -228,10 +221,9 @@ impl LineFormat for Sar {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.close(out);
-        self.disks.end("devices", out);
-        self.host.end("transfers", out);
+        self.tables.end(out);
         self.noted.tell(out);
-        if self.disks.has_given() || self.host.has_given() {
+        if self.tables.has_given() {
             return Ok(());
         }
         let what =

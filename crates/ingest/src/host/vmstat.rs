@@ -3,7 +3,6 @@
 //! A block of `bi` and `bo` is 1 KiB, whatever unit memory is printed in. The first line is a mean since the host was
 //! started.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
@@ -11,28 +10,26 @@ use jiff::civil::DateTime;
 use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::layers::{self, Layer};
 use crate::reading::{Class, Fate, Measure, Origin, Scope};
 use crate::refusal::Refusal;
-use crate::snapshot::{Count, Counted, Snapshot};
-use crate::text::{self, timestamp};
+use crate::sampled::{Column, DeviceCounters, Pace, Wraps};
+use crate::snapshot::Counted;
+use crate::text::{self, KIB, MILLI, SECTOR, timestamp};
 
-/// vmstat in all of its modes that speak of disks.
+/// vmstat in all modes with disks.
 pub(crate) const FORM: Form = Form::lines("vmstat", "vmstat", resembles, |input| Box::new(Vmstat::new(input)));
-
-const BLOCK: f64 = 1024.0;
 
 fn resembles(head: &Head<'_>) -> Resemblance {
     let mut lines = head.text().lines().filter(|line| line.len() < 1_000);
     let is_heading = |line: &str| Columns::read(line).is_some() || is_heading(line);
-    match lines.any(is_heading) || head.has("milli reading") || head.has("pages paged in") {
-        true => Resemblance::Is { marks: 4 },
-        false if head.has("-----memory---") => Resemblance::Near { marks: 2, missing: "columns `bi` and `bo`" },
-        false => Resemblance::None,
-    }
+    Resemblance::is(4, lines.any(is_heading) || head.has_any(&["milli reading", "pages paged in"])).or_near(
+        2,
+        head.has("-----memory---"),
+        "columns `bi` and `bo`",
+    )
 }
 
-/// Where a table has its columns.
+/// The positions of a table's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Columns {
     count: usize,
@@ -54,11 +51,10 @@ impl Columns {
     }
 }
 
-#[derive(Debug, Default)]
 struct Vmstat {
     timeline: Timeline,
     columns: Option<Columns>,
-    /// The first line of a run, until it is known whether others follow.
+    /// The first line of a run, until another follows.
     first: Option<Sample>,
     rows: u64,
     given: u32,
@@ -80,9 +76,15 @@ impl Vmstat {
     fn new(input: &Input) -> Self {
         Self {
             timeline: Timeline::new(input),
+            columns: None,
+            first: None,
+            rows: 0,
+            given: 0,
+            noted: Noted::default(),
+            numbers: Vec::new(),
             names: [Arc::from("bi"), Arc::from("bo")],
+            scope: None,
             counters: Counters::new(input),
-            ..Self::default()
         }
     }
 
@@ -94,7 +96,7 @@ impl Vmstat {
             return false;
         }
         let at = timestamp::parse(&text[end..]).map(|at| out.instant(at));
-        let bytes_s = [self.numbers[columns.read] * BLOCK, self.numbers[columns.written] * BLOCK];
+        let bytes_s = [self.numbers[columns.read] * KIB, self.numbers[columns.written] * KIB];
         let sample = Sample { line: number, at, bytes_s };
         self.rows += 1;
         if self.rows == 1 {
@@ -120,7 +122,7 @@ impl Vmstat {
     }
 }
 
-/// Where the first so many words of a text end.
+/// The end of the first `words` words of a text.
 fn end_of(text: &str, words: usize) -> Option<usize> {
     let (mut count, mut within) = (0, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -155,7 +157,7 @@ impl LineFormat for Vmstat {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.counters.end(out);
-        if self.counters.is_undated() && out.count() > 0 {
+        if self.counters.untimed > 0 && !self.counters.has_begin && out.count() > 0 {
             out.caution(None, "it does not say its times: they are counted from 1 January 1970; say them with --begin");
         }
         if let Some(first) = self.first.take() {
@@ -176,20 +178,17 @@ impl LineFormat for Vmstat {
     }
 }
 
-/// Disks and the samples of them.
-#[derive(Debug, Default)]
+/// Samples of `vmstat -d`.
 struct Counters {
-    begin: Option<DateTime>,
-    interval: Option<f64>,
+    pace: Pace,
     in_table: bool,
-    /// Tables so far: each is a sample, but for headings that are repeated.
-    samples: u32,
-    seen: Vec<String>,
-    disks: u32,
-    left_out: Vec<String>,
-    scopes: BTreeMap<u32, Layer>,
+    disks: DeviceCounters,
+    /// The time of the current sample.
+    at: Option<DateTime>,
     numbers: Vec<f64>,
-    undated: bool,
+    has_begin: bool,
+    /// Samples that were placed in time by their distance alone.
+    untimed: u32,
     /// A table of another kind that is known by name.
     other: bool,
 }
@@ -199,16 +198,32 @@ fn is_heading(line: &str) -> bool {
     line.starts_with("disk-") && line.contains("reads") && line.contains("writes")
 }
 
-const SECTOR: f64 = 512.0;
+const COLUMNS: [Column; 7] = [
+    Column("reads", Counted::Operations(Class::Read), 1.0),
+    Column("sectors read", Counted::Bytes(Class::Read), SECTOR),
+    Column("ms of reads", Counted::OperationSeconds(Class::Read), MILLI),
+    Column("writes", Counted::Operations(Class::Write), 1.0),
+    Column("sectors written", Counted::Bytes(Class::Write), SECTOR),
+    Column("ms of writes", Counted::OperationSeconds(Class::Write), MILLI),
+    Column("seconds of I/O", Counted::BusySeconds(Class::All), 1.0),
+];
+
+/// Positions of [`COLUMNS`] in a row.
+const POSITIONS: [usize; 7] = [0, 2, 3, 4, 6, 7, 9];
 
 impl Counters {
-    const MOST: usize = 4_096;
-
     fn new(input: &Input) -> Self {
-        Self { begin: input.begin, interval: input.interval.map(plimsoll_units::Span::as_secs_f64), ..Self::default() }
+        let mut pace = Pace::new(input);
+        let has_begin = pace.begin.is_some();
+        // Without a date only the time between samples counts.
+        if pace.interval.is_some() {
+            pace.begin.get_or_insert(UNDATED.to_datetime(jiff::civil::Time::midnight()));
+        }
+        let disks = DeviceCounters::new(&COLUMNS, Wraps::Never);
+        Self { pace, in_table: false, disks, at: None, numbers: Vec::new(), has_begin, untimed: 0, other: false }
     }
 
-    /// Takes a line. False when it is none of these tables.
+    /// Takes a line. False if it belongs to none of these tables.
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> bool {
         if is_heading(line) {
             self.in_table = true;
@@ -221,7 +236,7 @@ impl Counters {
             return false;
         }
         let Some((name, rest)) = line.trim_end().split_once(' ') else { return false };
-        // Ten counters, and of `-t` a time behind them.
+        // Ten counters, and with `-t` a time behind them.
         let rest = rest.trim_start();
         let Some(end) = end_of(rest, 10) else { return rest.contains("merged") };
         self.numbers.clear();
@@ -229,87 +244,51 @@ impl Counters {
         if name.is_empty() || !is {
             return line.contains("merged");
         }
-        let at = timestamp::parse(&rest[end..]).map(|at| out.instant(at));
-        self.disk(name, at, number, out);
+        if self.disks.has(name) {
+            self.close(out);
+        }
+        self.at = timestamp::parse(&rest[end..]).map(|at| out.instant(at)).or(self.at);
+        self.disks.add(name, number, POSITIONS.map(|position| Some(self.numbers[position])).to_vec());
         true
     }
 
-    fn disk(&mut self, name: &str, at: Option<DateTime>, line: u64, out: &mut Builder) {
-        if self.seen.iter().any(|seen| seen == name) {
-            self.samples += 1;
-            self.seen.clear();
-        }
-        if self.seen.len() < Self::MOST {
-            self.seen.push(name.to_owned());
-        }
-        let Some(layer) = layers::whole(name) else {
-            if self.left_out.len() < Self::MOST && !self.left_out.iter().any(|known| known == name) {
-                self.left_out.push(name.to_owned());
-            }
+    /// Hands over the current sample.
+    fn close(&mut self, out: &mut Builder) {
+        if self.disks.is_empty() {
             return;
-        };
-        let passed = self.interval.map(|seconds| seconds * f64::from(self.samples));
-        // Without a date of its own only the time between samples counts.
-        let begin = self.begin.unwrap_or(UNDATED.to_datetime(jiff::civil::Time::midnight()));
-        self.undated |= at.is_none() && self.begin.is_none();
-        let at = at.or_else(|| passed.and_then(|passed| timestamp::later(begin, passed)));
-        let scope = out.scope(Scope { part: name.to_owned(), ..Scope::default() });
-        self.scopes.insert(scope, layer);
-        let counts = self.counts(line, name, layer, out);
-        let origin = out.origin(line, name, "");
-        self.disks += 1;
-        if at.is_some() {
-            out.snapshot(Snapshot { scope, at, age: None, counts, origin });
         }
+        let (at, age) = match self.at.take() {
+            None => {
+                self.untimed += 1;
+                self.pace.next()
+            }
+            at => (at, None),
+        };
+        self.disks.close(at, age, out);
     }
 
-    fn counts(&self, line: u64, name: &str, layer: Layer, out: &mut Builder) -> Vec<Count> {
-        // Older kernels do not time the operations of arrays.
-        let untimed = layer == Layer::Array && self.numbers[3] + self.numbers[7] <= 0.0;
-        let columns = [
-            (Counted::Operations(Class::Read), 0, 1.0, "reads"),
-            (Counted::Bytes(Class::Read), 2, SECTOR, "sectors read"),
-            (Counted::OperationSeconds(Class::Read), 3, 1e-3, "ms of reads"),
-            (Counted::Operations(Class::Write), 4, 1.0, "writes"),
-            (Counted::Bytes(Class::Write), 6, SECTOR, "sectors written"),
-            (Counted::OperationSeconds(Class::Write), 7, 1e-3, "ms of writes"),
-            (Counted::BusySeconds(Class::All), 9, 1.0, "seconds of I/O"),
-        ];
-        let count = |(counted, column, factor, field): (Counted, usize, f64, &str)| Count {
-            counted,
-            value: self.numbers[column] * factor,
-            wraps_at: None,
-            origin: out.origin(line, name, field),
-        };
-        columns.into_iter().filter(|(counted, ..)| !(untimed && counted.is_time())).map(count).collect()
-    }
-
-    fn end(&self, out: &mut Builder) {
-        out.arrays(self.scopes.iter().map(|(scope, layer)| (*scope, *layer)));
-        if self.disks > 0 {
-            out.part("disks", Fate::Read(self.disks));
+    fn end(&mut self, out: &mut Builder) {
+        self.close(out);
+        if self.disks.rows > 0 {
+            out.part("disks", Fate::Read(self.disks.rows));
         }
-        for name in &self.left_out {
+        for (name, _) in self.disks.devices().iter().filter(|(_, layer)| layer.is_none()) {
             out.part(format!("device {name}"), Fate::Ignored);
         }
+        self.disks.devices().finish(out);
     }
 
-    /// True when samples were placed in time by their distance alone.
-    fn is_undated(&self) -> bool {
-        self.undated
-    }
-
-    /// Why nothing came of it.
+    /// The reason of a refusal.
     fn refusal(&self, out: &Builder) -> Option<&'static str> {
         if out.count() > 0 {
             return None;
         }
-        Some(match self.disks {
+        Some(match self.disks.rows {
             0 if self.other => {
                 "sums of all devices count what lies over one another twice; take vmstat -dt 10, or iostat -xt 10"
             }
             0 => "it has no row of numbers: check that it was copied completely",
-            _ if self.samples == 0 => {
+            _ if self.disks.samples < 2 => {
                 "one sample of counters says no rate; take several with their times: vmstat -dt 10"
             }
             _ => "counters without times say no rate; take vmstat -dt 10, or say their distance with --interval",

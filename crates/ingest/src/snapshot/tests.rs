@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{Count, Counted, Snapshot, join};
 use crate::builder::Builder;
-use crate::reading::{Class, Measure, Origin, Reading, Scope, Window};
+use crate::reading::{Class, Measure, Origin, Reading, Scope};
 
 const READS: Counted = Counted::Operations(Class::Read);
 const WRAP: Option<f64> = Some(4_294_967_296.0);
@@ -111,13 +111,8 @@ fn a_restart_is_known_by_its_age() {
 fn without_a_clock_somebody_must_say_how_far_apart() {
     let snapshot = |value| taken(None, None, vec![count(READS, value, None)]);
     check(&[input([snapshot(0.0), snapshot(50.0), snapshot(90.0)])], &[], &["without times"]);
-    let mut out = Builder::test();
-    out.scope(Scope::default());
-    for value in [0.0, 50.0, 150.0] {
-        let window = out.sample(Window { begin: None, length: Span::from_secs(5) });
-        out.snapshot_after(window, snapshot(value));
-    }
-    check(&[out.finish().unwrap()], &[(None, 5, 10.0), (None, 5, 20.0)], &[]);
+    let aged = |age, value| taken(None, Some(age), vec![count(READS, value, None)]);
+    check(&[input([aged(0, 0.0), aged(5, 50.0), aged(10, 150.0)])], &[(None, 5, 10.0), (None, 5, 20.0)], &[]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Features of block traces by interval: operations and bytes of each interval since the trace began, as tools that reduce
 //! traces to tables write them (`index,ts,read_block_req_count,..`).
 //!
-//! `ts` is the last operation of an interval, in microseconds since the beginning: how long an interval is follows from it.
+//! `ts` is the last operation of an interval, in microseconds since the beginning: the length of an interval follows from
+//! it.
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
@@ -10,7 +11,8 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, Input, LineFormat, Resemblance};
 use crate::reading::{Class, Fate, Origin, Scope, Window};
 use crate::refusal::Refusal;
-use crate::snapshot::{Counted, Risen};
+use crate::sampled::{self, Meaning};
+use crate::snapshot::Counted;
 use crate::text::table::cells;
 use crate::text::timestamp;
 
@@ -20,7 +22,7 @@ pub(crate) const FORM: Form =
         Box::new(Features { input: input.clone(), ..Features::default() })
     });
 
-/// The columns that are used, and what each counts.
+/// The columns that are used, with their quantities.
 const COLUMNS: [(&str, Counted); 4] = [
     ("read_block_req_count", Counted::Operations(Class::Read)),
     ("write_block_req_count", Counted::Operations(Class::Write)),
@@ -31,19 +33,18 @@ const COLUMNS: [(&str, Counted); 4] = [
 fn resembles(head: &Head<'_>) -> Resemblance {
     let header = head.text().lines().next().unwrap_or_default();
     let has = |name: &str| cells(header.trim_end(), ',').any(|cell| cell == name);
-    match (has("index") && has("ts"), has("read_block_req_count"), has("write_block_req_count")) {
-        (true, true, true) => Resemblance::Is { marks: 4 },
-        (false, true, true) => {
-            Resemblance::Near { marks: 3, missing: "columns index and ts, one row for each interval" }
-        }
-        _ => Resemblance::None,
-    }
+    let counts = has("read_block_req_count") && has("write_block_req_count");
+    Resemblance::is(4, counts && has("index") && has("ts")).or_near(
+        3,
+        counts,
+        "columns index and ts, one row for each interval",
+    )
 }
 
 #[derive(Default)]
 struct Features {
     input: Input,
-    /// Where index, ts and the columns stand.
+    /// The positions of index, ts and the columns.
     places: Vec<Option<usize>>,
     rows: Vec<Row>,
     broken: Option<u64>,
@@ -88,14 +89,11 @@ impl LineFormat for Features {
         for row in &self.rows {
             let begin = self.begin(row.index * length.as_secs_f64());
             let window = out.sample(Window { begin, length });
-            let counts: Vec<(&Counted, f64, Origin)> = COLUMNS
-                .iter()
-                .zip(row.counts)
-                .filter_map(|((name, counted), value)| Some((counted, value?, out.origin(row.line, "", name))))
-                .collect();
-            let counts: Vec<_> = counts.iter().map(|(counted, value, origin)| (*counted, *value, origin)).collect();
-            Risen { counts: &counts, seconds: length.as_secs_f64(), at: (scope, window) }
-                .put(&Origin::line(row.line), out);
+            let value = |((name, counted), value): (&(&str, Counted), Option<f64>)| {
+                Some((Meaning::Sum(counted.clone()), value?, out.origin(row.line, "", name)))
+            };
+            let values: Vec<_> = COLUMNS.iter().zip(row.counts).filter_map(value).collect();
+            sampled::put(values, (scope, window), length.as_secs_f64(), out);
         }
         out.part("intervals", Fate::Read(self.rows.len() as u32));
         if self.broken == Some(self.last) {
@@ -116,7 +114,7 @@ impl Features {
         Some(Row { line: number, index: value(0)?, ts: value(1)? / 1e6, counts })
     }
 
-    /// How long an interval is: what the caller says, or the whole minutes that hold the last operation of each.
+    /// The length of an interval: from the caller, else the whole minutes that hold the last operation of each.
     fn length(&self, out: &mut Builder) -> Option<Span> {
         if self.input.interval.is_some() || self.rows.len() < 2 {
             return self.input.interval.filter(|length| !length.is_zero() && !self.rows.is_empty());

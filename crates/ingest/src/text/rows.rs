@@ -71,6 +71,13 @@ impl Rows {
         Self { known: Names(known), ..Self::default() }
     }
 
+    /// True if a row of a text fits.
+    pub(crate) fn any(text: &str, known: fn(&str) -> Known, fits: impl Fn(&Self) -> bool) -> bool {
+        let mut rows = Self::new(known);
+        let is_row = text.lines().any(|line| rows.line(line, 0) == Seen::Row && fits(&rows));
+        is_row || rows.end() && fits(&rows)
+    }
+
     /// Takes a line. After [`Seen::Row`] its columns and cells are there until the next call.
     pub(crate) fn line(&mut self, line: &str, number: u64) -> Seen {
         let unboxed;

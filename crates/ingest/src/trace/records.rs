@@ -102,11 +102,8 @@ pub(crate) const ORACLE: Form = {
     fn fits(head: &Head<'_>) -> Resemblance {
         let records = || head.raw().chunks_exact(ORACLE_GENERAL.size).take(1024);
         let seconds: Vec<u64> = records().filter_map(|record| number(record, ORACLE_GENERAL.time)).collect();
-        if seconds.len() >= 4 && seconds.is_sorted() && records().all(|record| ORACLE_GENERAL.fits(record)) {
-            Resemblance::Is { marks: 3 }
-        } else {
-            Resemblance::None
-        }
+        let is_sorted = seconds.len() >= 4 && seconds.is_sorted();
+        Resemblance::is(3, is_sorted && records().all(|record| ORACLE_GENERAL.fits(record)))
     }
     Form::trace("trace-oracle-general", "libCacheSim trace (oracleGeneral)", Takes::Bytes, fits, || {
         Box::new(Records { layout: Some(&ORACLE_GENERAL), ..Records::default() })

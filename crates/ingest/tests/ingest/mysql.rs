@@ -252,6 +252,28 @@ fn files_are_put_into_classes() {
     assert!(refusal("DESC x;\ncount_read\tbigint(20)\tNO\t0\n").contains("row of a file"));
 }
 
+#[test]
+fn digests_have_calls_time_and_rows() {
+    let sample = |time: &str, n: u64| {
+        format!(
+            "{time}\nSCHEMA_NAME\tDIGEST\tCOUNT_STAR\tSUM_TIMER_WAIT\tSUM_ROWS_EXAMINED\n\
+             shop\t0123456789abcdef0123\t{}\t{}\t{}\nshop\tfedcba9876543210fedc\t{n}\t1000\t1\n",
+            10 * n,
+            2_000_000_000_000 * n,
+            5_000 * n
+        )
+    };
+    let text = sample("2026-01-31 12:00:00", 1) + &sample("2026-01-31 12:00:10", 3);
+    let read = reading(&text);
+    assert_eq!(read.kind.id, "mysql-digests");
+    let slow = read.scopes.iter().position(|scope| scope.part == "statement 0123456789abcdef of shop").unwrap();
+    let tallies: Vec<_> =
+        read.tallies.iter().filter(|tally| tally.scope == slow as u32).map(|tally| (tally.name, tally.value)).collect();
+    assert_eq!(tallies, [("calls", 20.0), ("execution seconds", 4.0), ("rows examined", 10_000.0)]);
+    cut_anywhere(&text);
+    assert!(refusal("digest,count_star,avg\n").contains("sum_timer_wait"));
+}
+
 proptest! {
     #[test]
     fn any_change_ends_in_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {

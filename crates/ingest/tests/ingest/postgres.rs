@@ -1,6 +1,6 @@
 //! Views of PostgreSQL in every shape, versions apart, and what is doubtful about them.
 
-use plimsoll_ingest::{Fate, Verdict};
+use plimsoll_ingest::{Demand, Fate, Tally, Verdict};
 use proptest::prelude::*;
 
 use super::read::{cautions, check, cut_anywhere, figures, joined, outcome, reading, refusal};
@@ -326,4 +326,33 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn work_is_divided_by_statement_and_autovacuum_is_counted() {
+    let sample = |time: &str, n: u64| {
+        format!(
+            "{time}\nbackend_type,object,context,reads,read_bytes,writes,write_bytes\n\
+             client backend,relation,normal,{0},{1},0,0\nautovacuum worker,relation,vacuum,{2},{3},0,0\n\
+             \nqueryid,calls,total_exec_time,shared_blks_read,shared_blks_written\n77,{n},{4},{0},0\n78,{n},{n},{n},0\n\
+             \nnum_timed,num_requested,buffers_written,write_time\n1,{n},{n},{n}\n",
+            600 * n,
+            600 * n * 8_192,
+            400 * n,
+            400 * n * 8_192,
+            5_000 * n,
+        )
+    };
+    let text = sample("2026-01-31 12:00:00", 1) + &sample("2026-01-31 12:00:10", 4);
+    let read = reading(&text);
+    let demand = Demand::of(&[&read]);
+    let works = &demand.subjects[0].works;
+    let work = |part: &str| works.iter().find(|work| work.part == part).unwrap_or_else(|| panic!("{part}: {works:?}"));
+    assert_eq!((work("").reads, work("").tally(Tally::AUTOVACUUM)), (3_000.0, Some(1_200.0)));
+    assert_eq!((work("statement 77").reads, work("statement 77").tally(Tally::CALLS)), (1_800.0, Some(3.0)));
+    assert_eq!(work("statement 77").tally(Tally::EXECUTION_S), Some(15.0));
+    assert_eq!(work("").tally(Tally::CHECKPOINTS_REQUESTED), Some(3.0));
+    assert_eq!(work("").tally(Tally::CHECKPOINTS_TIMED), Some(0.0));
+    assert!(works[0].part.is_empty(), "the whole comes first");
+    cut_anywhere(&text);
 }

@@ -2,13 +2,13 @@
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis::{CacheStep, Commits, DatabaseEffect, Pinned, Verdict};
-use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OnOffer, Response, Slice, Split};
-use plimsoll_ingest::{EventTime, Outcome, Place};
+use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, History, OnOffer, Response, Slice, Split};
+use plimsoll_ingest::{EventTime, Outcome, Place, Slot};
 use serde_json::{Value, json};
 
 use super::{demand, number};
 use crate::pages::measure_name;
-use crate::words::diagnosis::{part, told};
+use crate::words::diagnosis::{part, quantity, told};
 
 pub(super) fn diagnoses(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Value {
     json!({
@@ -35,7 +35,61 @@ fn diagnosis(found: &Diagnosis) -> Value {
         "buffer_cache": found.cache.iter().map(cache).collect::<Vec<_>>(),
         "answers": found.responses.iter().map(response).collect::<Vec<_>>(),
         "pinned": found.pinned.iter().map(pinned).collect::<Vec<_>>(),
+        "history": found.history.as_ref().map(history),
         "on": found.on.as_ref().map(on),
+    })
+}
+
+fn history(history: &History) -> Value {
+    let begin = |slot: &Slot| slot.begin.map(|begin| begin.to_string());
+    let windows = history.windows.iter().map(|window| {
+        json!({
+            "begin": begin(&window.slot),
+            "seconds": number(window.slot.length.as_secs_f64()),
+            "active_sessions": number(window.active),
+            "storage_share": number(window.storage),
+            "longest_part": part(window.main),
+            "longest_part_share": number(window.main_share),
+            "longest_wait": window.event.as_deref(),
+        })
+    });
+    let unusual = history.unusual.iter().map(|unusual| {
+        json!({
+            "begin": begin(&unusual.slot),
+            "quantity": quantity(&unusual.quantity),
+            "value": number(unusual.value),
+            "median": number(unusual.median),
+            "modified_z_score": number(unusual.score),
+        })
+    });
+    let with_load = history.with_load.iter().map(|wait| {
+        json!({
+            "event": &*wait.event,
+            "share": number(wait.share),
+            "load": quantity(&wait.load),
+            "rank_correlation": number(wait.correlation),
+        })
+    });
+    let change = history.change.as_ref().map(|change| {
+        let quantities = change.quantities.iter().map(|changed| {
+            json!({
+                "quantity": quantity(&changed.quantity),
+                "before": number(changed.before),
+                "after": number(changed.after),
+            })
+        });
+        json!({
+            "from": begin(&change.from),
+            "windows_before": change.windows[0],
+            "windows_after": change.windows[1],
+            "quantities": quantities.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "windows": windows.collect::<Vec<_>>(),
+        "unusual": unusual.collect::<Vec<_>>(),
+        "waits_with_load": with_load.collect::<Vec<_>>(),
+        "change": change,
     })
 }
 

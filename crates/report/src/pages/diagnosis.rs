@@ -1,6 +1,7 @@
 //! Diagnoses: the verdicts, the figures that support them, and the place where each number was read.
 
 mod course;
+mod history;
 mod origins;
 mod response;
 mod time;
@@ -9,6 +10,7 @@ use maud::{Markup, html};
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OnOffer};
 use plimsoll_ingest::{Demand, Measure, Outcome, Reading, Subject};
+use plimsoll_units::Bytes;
 
 use super::demand::{doubts, file_name, inputs};
 use crate::number;
@@ -92,6 +94,10 @@ impl Case<'_> {
             let latency = number::time(most.latency_s * 1e9);
             figures.push(Fact::new("Most in flight", latency).with_links(place).with_remark(of));
         }
+        let stored = self.subject.account.as_ref().and_then(|account| account.stored_bytes);
+        if let Some(bytes) = stored {
+            figures.push(Fact::new("On disk", Bytes::new(bytes.round() as u64).to_string()));
+        }
         if let Some(on) = &self.found.on {
             let used = on.ceilings.first();
             let used = used.map(|used| format!("{} of {} at most", share(used.highest), used.name));
@@ -117,6 +123,8 @@ impl Case<'_> {
         let mut sections = vec![Section::new(name, vec![Block::Facts(facts)]), self.verdicts()];
         sections.extend(time::split(self));
         sections.push(time::what_ifs(self));
+        sections.extend(history::section(self));
+        sections.extend(history::works(self));
         sections.extend(course::section(self));
         sections.extend(response::section(self));
         sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));

@@ -2,11 +2,14 @@
 
 mod commits;
 mod devices;
+mod works;
 
 use plimsoll_choose::diagnosis::{Part, Verdict};
 
 use super::clean;
 use crate::number;
+
+pub(crate) use works::{quantity, value};
 
 /// A verdict in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +27,7 @@ pub fn told(verdict: &Verdict) -> Told {
     answer(verdict)
         .or_else(|| commits::told(verdict))
         .or_else(|| devices::told(verdict))
+        .or_else(|| works::told(verdict))
         .unwrap_or_else(|| note(verdict))
 }
 

@@ -77,7 +77,18 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<Link> {
         Verdict::CommitsElsewhere { .. } | Verdict::CommitsForLog { .. } => {
             case.found.commits.iter().flat_map(|commits| event(&commits.event.event)).collect()
         }
-        Verdict::Untold { .. } | Verdict::LongWindows { .. } => Vec::new(),
+        Verdict::Unusual { .. } | Verdict::Changed { .. } => {
+            vec![link(format!("d{index}-history"), "its windows".into())]
+        }
+        Verdict::OneStatement { .. }
+        | Verdict::SlowStatement { .. }
+        | Verdict::OneFile { .. }
+        | Verdict::Autovacuum { .. }
+        | Verdict::SessionsWrite { .. } => vec![link(format!("d{index}-works"), "the work by part".into())],
+        Verdict::Untold { .. }
+        | Verdict::LongWindows { .. }
+        | Verdict::CheckpointsRequested { .. }
+        | Verdict::BufferWaits { .. } => Vec::new(),
         _ if case.found.split.is_none() => Vec::new(),
         _ => {
             vec![link(format!("d{index}-time"), "its parts".into()), link(time_id(index), "the database's time".into())]

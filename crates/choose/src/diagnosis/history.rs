@@ -1,0 +1,321 @@
+//! A database's windows over time: unusual ones, waits that grow with the load, and the change between two periods.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_ingest::{Class, Measure, Slot, Spent, Subject};
+
+use super::response::spearman;
+use super::split::{Part, split};
+use super::totals::{total, value};
+
+/// A database's windows over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The windows that state the database's time, in the order of time.
+    pub windows: Vec<WindowTime>,
+    /// Quantities that are far above their median in a window: sessions first, the most of them before others.
+    pub unusual: Vec<Unusual>,
+    /// How waits go with the load, the strongest first.
+    pub with_load: Vec<WithLoad>,
+    /// The later windows in comparison with the earlier ones.
+    pub change: Option<Change>,
+}
+
+/// The database's time in one window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowTime {
+    /// The window.
+    pub slot: Slot,
+    /// Sessions active at a time, in the mean.
+    pub active: f64,
+    /// Share of storage, 0 to 1.
+    pub storage: f64,
+    /// The longest part.
+    pub main: Part,
+    /// Its share.
+    pub main_share: f64,
+    /// The longest wait of sessions.
+    pub event: Option<Arc<str>>,
+}
+
+/// A quantity of a window.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Active sessions.
+    Active,
+    /// Sessions that wait for an event, in the mean.
+    Waiting(Arc<str>),
+    /// Seconds of a wait for an event, in the mean.
+    WaitSeconds(Arc<str>),
+    /// Sessions on a processor, in the mean.
+    OnProcessor,
+    /// Commits a second.
+    Commits,
+    /// Operations of a class a second.
+    Rate(Class),
+    /// Seconds of an operation of a class, in the mean.
+    Latency(Class),
+}
+
+/// A window in which a quantity is far above its median.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unusual {
+    /// The window.
+    pub slot: Slot,
+    /// The quantity.
+    pub quantity: Quantity,
+    /// Its value.
+    pub value: f64,
+    /// Its median over the windows.
+    pub median: f64,
+    /// The modified z-score: distance from the median in scaled median absolute deviations.
+    pub score: f64,
+}
+
+/// How a wait goes with the load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithLoad {
+    /// The event.
+    pub event: Arc<str>,
+    /// [`Quantity::Commits`], or [`Quantity::Rate`] of all operations.
+    pub load: Quantity,
+    /// Spearman's rank correlation of waiting sessions and load, -1 to 1.
+    pub correlation: f64,
+    /// Share of the database's time, 0 to 1.
+    pub share: f64,
+}
+
+/// Two periods in comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The first window of the later period.
+    pub from: Slot,
+    /// Windows of the earlier and of the later period.
+    pub windows: [usize; 2],
+    /// Quantities in both, means over time; active sessions first, then by the size of the change.
+    pub quantities: Vec<Changed>,
+}
+
+/// A quantity in two periods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    /// The quantity.
+    pub quantity: Quantity,
+    /// Its mean in the earlier period.
+    pub before: f64,
+    /// Its mean in the later one.
+    pub after: f64,
+}
+
+/// Windows below which a median or a correlation is chance.
+const FEW: usize = 8;
+/// Events that are followed, by their time.
+const EVENTS: usize = 12;
+
+/// The history of a subject with two windows and more.
+pub(super) fn history(subject: &Subject) -> Option<History> {
+    let account = subject.account.as_ref()?;
+    let times: Vec<(usize, &Spent)> =
+        account.slots.iter().enumerate().filter_map(|(slot, spent)| Some((slot, spent.as_ref()?))).collect();
+    if times.len() < 2 {
+        return None;
+    }
+    let series = series(subject, &times, &account.whole);
+    Some(History {
+        windows: times.iter().filter_map(|(slot, spent)| window(subject.slots[*slot], spent)).collect(),
+        unusual: unusual(subject, &times, &series),
+        with_load: with_load(&series, &account.whole),
+        change: change(subject, &times, &series),
+    })
+}
+
+fn window(slot: Slot, spent: &Spent) -> Option<WindowTime> {
+    let split = split(spent)?;
+    let main = split.main()?;
+    let longest = spent.foreground().max_by(|a, b| a.total_s.total_cmp(&b.total_s));
+    Some(WindowTime {
+        slot,
+        active: split.active,
+        storage: split.storage(),
+        main: main.part,
+        main_share: main.share,
+        event: longest.map(|wait| Arc::clone(&wait.event)),
+    })
+}
+
+/// The values of each quantity by window; none where a window does not state it.
+type Series = BTreeMap<Quantity, Vec<Option<f64>>>;
+
+fn series(subject: &Subject, times: &[(usize, &Spent)], whole: &Spent) -> Series {
+    let mut series = Series::new();
+    let mut put = |quantity: Quantity, of: &dyn Fn(usize, &Spent) -> Option<f64>| {
+        let values: Vec<Option<f64>> = times.iter().map(|(slot, spent)| of(*slot, spent)).collect();
+        if values.iter().any(Option::is_some) {
+            series.insert(quantity, values);
+        }
+    };
+    put(Quantity::Active, &|_, spent| Some(spent.database_s / spent.seconds));
+    put(Quantity::OnProcessor, &|_, spent| Some(spent.processor_s? / spent.seconds));
+    put(Quantity::Commits, &|_, spent| Some(spent.commits? / spent.seconds));
+    put(Quantity::Rate(Class::All), &|slot, _| total(subject, Measure::Iops, slot));
+    for class in [Class::Read, Class::Write] {
+        put(Quantity::Rate(class), &|slot, _| value(subject, class, Measure::Iops, slot));
+        put(Quantity::Latency(class), &|slot, _| value(subject, class, Measure::Latency, slot));
+    }
+    for event in whole.foreground().take(EVENTS) {
+        let name = &event.event;
+        let wait = |spent: &Spent| {
+            let wait = spent.foreground().find(|wait| wait.event == *name);
+            wait.map(|wait| (wait.total_s, wait.count))
+        };
+        // An event without waits in a window is not listed there.
+        put(Quantity::Waiting(Arc::clone(name)), &|_, spent| {
+            Some(wait(spent).map_or(0.0, |(seconds, _)| seconds / spent.seconds))
+        });
+        put(Quantity::WaitSeconds(Arc::clone(name)), &|_, spent| {
+            wait(spent).filter(|(_, count)| *count > 0.0).map(|(seconds, count)| seconds / count)
+        });
+    }
+    series
+}
+
+/// Outliers by the modified z-score (Iglewicz, Hoaglin 1993).
+fn unusual(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Vec<Unusual> {
+    const SCORE: f64 = 3.5;
+    /// Values that are nearly constant have no deviation: this share of the median is the least.
+    const LEAST_DEVIATION: f64 = 0.05;
+    const TIMES: f64 = 1.5;
+    let mut found = Vec::new();
+    for (quantity, values) in series {
+        let known: Vec<f64> = values.iter().copied().flatten().collect();
+        if known.len() < FEW {
+            continue;
+        }
+        let middle = median(known.clone());
+        let deviation = median(known.iter().map(|value| (value - middle).abs()).collect());
+        let deviation = deviation.max(LEAST_DEVIATION * middle);
+        for (index, value) in values.iter().enumerate() {
+            let Some(value) = *value else { continue };
+            let score = 0.6745 * (value - middle) / deviation;
+            if middle > 0.0 && score > SCORE && value > TIMES * middle && matters(quantity, value) {
+                let slot = subject.slots[times[index].0];
+                found.push(Unusual { slot, quantity: quantity.clone(), value, median: middle, score });
+            }
+        }
+    }
+    // Sessions first, by how many there are more than usual; durations by their distance.
+    let weight = |unusual: &Unusual| match unusual.quantity {
+        Quantity::Active | Quantity::Waiting(_) => (1, unusual.value - unusual.median),
+        _ => (0, unusual.score),
+    };
+    found.sort_by(|a, b| weight(b).0.cmp(&weight(a).0).then(weight(b).1.total_cmp(&weight(a).1)));
+    found
+}
+
+/// True for a quantity and a value worth a finding: rates are load, no symptom.
+fn matters(quantity: &Quantity, value: f64) -> bool {
+    match quantity {
+        Quantity::Active | Quantity::Waiting(_) => value >= 0.3,
+        Quantity::WaitSeconds(_) | Quantity::Latency(_) => value >= 0.001,
+        Quantity::OnProcessor | Quantity::Commits | Quantity::Rate(_) => false,
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { values[middle - 1].midpoint(values[middle]) }
+}
+
+fn with_load(series: &Series, whole: &Spent) -> Vec<WithLoad> {
+    /// Events with a smaller share of the time.
+    const LEAST_SHARE: f64 = 0.02;
+    let is_whole = |load: &Quantity| series.get(load).is_some_and(|values| values.iter().all(Option::is_some));
+    let loads = [Quantity::Commits, Quantity::Rate(Class::All)];
+    let Some(load) = loads.into_iter().find(is_whole) else { return Vec::new() };
+    let values = |quantity: &Quantity| series.get(quantity).map(|values| values.iter().copied().flatten().collect());
+    let Some(loads): Option<Vec<f64>> = values(&load).filter(|loads: &Vec<f64>| loads.len() >= FEW) else {
+        return Vec::new();
+    };
+    let of = |event: &plimsoll_ingest::EventTime| {
+        let waiting: Vec<f64> = values(&Quantity::Waiting(Arc::clone(&event.event)))?;
+        let share = event.total_s / whole.database_s;
+        let correlation = spearman(&waiting, &loads);
+        (share >= LEAST_SHARE).then(|| WithLoad {
+            event: Arc::clone(&event.event),
+            load: load.clone(),
+            correlation,
+            share,
+        })
+    };
+    let mut found: Vec<WithLoad> = whole.foreground().take(EVENTS).filter_map(of).collect();
+    found.sort_by(|a, b| b.correlation.abs().total_cmp(&a.correlation.abs()));
+    found
+}
+
+/// Compares the windows behind the longest gap with those before it; without a gap that is longer than any window, the
+/// later half with the earlier.
+fn change(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Option<Change> {
+    let slot = |index: usize| subject.slots[times[index].0];
+    let gap = |index: usize| {
+        let (before, after) = (slot(index - 1), slot(index));
+        let begin = before.begin?;
+        Some(after.begin?.duration_since(begin).as_secs_f64() - before.length.as_secs_f64())
+    };
+    let longest_s = times.iter().map(|(slot, _)| subject.slots[*slot].length.as_secs_f64()).fold(0.0, f64::max);
+    let gaps = (1..times.len()).filter_map(|index| Some((index, gap(index)?)));
+    let widest = gaps.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > longest_s);
+    let at = match widest {
+        Some((index, _)) => index,
+        None if times.len() == 2 || times.len() >= FEW => times.len() / 2,
+        None => return None,
+    };
+    let mean = |values: &[Option<f64>], range: std::ops::Range<usize>| {
+        let weighed = range.filter_map(|index| Some((values[index]?, times[index].1.seconds)));
+        let sum = weighed.fold((0.0, 0.0), |sum, (value, seconds)| (sum.0 + value * seconds, sum.1 + seconds));
+        (sum.1 > 0.0).then(|| sum.0 / sum.1)
+    };
+    let changed = |(quantity, values): (&Quantity, &Vec<Option<f64>>)| {
+        let (before, after) = (mean(values, 0..at)?, mean(values, at..times.len())?);
+        Some(Changed { quantity: quantity.clone(), before, after })
+    };
+    let mut quantities: Vec<Changed> = series.iter().filter_map(changed).collect();
+    let rank = |changed: &Changed| match changed.quantity {
+        Quantity::Active => 0,
+        Quantity::Waiting(_) | Quantity::OnProcessor => 1,
+        _ => 2,
+    };
+    quantities.sort_by(|a, b| {
+        let size = |changed: &Changed| (changed.after - changed.before).abs();
+        rank(a).cmp(&rank(b)).then(size(b).total_cmp(&size(a)))
+    });
+    Some(Change { from: slot(at), windows: [at, times.len() - at], quantities })
+}
+
+impl Change {
+    /// Active sessions in both periods.
+    pub fn active(&self) -> Option<&Changed> {
+        self.quantities.first().filter(|changed| changed.quantity == Quantity::Active)
+    }
+
+    /// The wait, or the work on processors, that grew or shrank most in the direction of the active sessions.
+    pub fn main(&self) -> Option<&Changed> {
+        let active = self.active()?;
+        let is_main = |changed: &&Changed| {
+            let is_part = matches!(changed.quantity, Quantity::Waiting(_) | Quantity::OnProcessor);
+            is_part && (changed.after > changed.before) == (active.after > active.before)
+        };
+        self.quantities.iter().find(is_main)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_middle_two() {
+        assert_eq!((median(vec![3.0, 1.0, 2.0]), median(vec![4.0, 1.0, 2.0, 3.0])), (2.0, 2.5));
+    }
+}

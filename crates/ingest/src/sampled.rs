@@ -1,0 +1,306 @@
+//! Sampled tables: the declared meaning of columns, and their values as counters or figures.
+//!
+//! A form declares columns and finds their values; times, snapshots, windows and figures are made here. A counter
+//! becomes a [`Snapshot`], any other value a figure of its window.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+use crate::builder::Builder;
+use crate::form::Input;
+use crate::layers::{Devices, Layer};
+use crate::reading::{Class, Figure, Measure, Origin, Statistic, Window};
+use crate::snapshot::{Count, Counted, Risen, Snapshot};
+use crate::text::timestamp;
+
+/// A column of counts: its name in places, the quantity, and the factor to base units.
+pub(crate) struct Column(pub(crate) &'static str, pub(crate) Counted, pub(crate) f64);
+
+/// The counters of a row, with a value for each column. Older kernels do not time the operations of arrays: an array
+/// without any time has no counters of time.
+pub(crate) fn counts(
+    columns: &[Column],
+    values: &[Option<f64>],
+    (layer, wraps): (Layer, Wraps),
+    place: &Origin,
+    out: &mut Builder,
+) -> Vec<Count> {
+    let counted = || {
+        columns.iter().zip(values).filter_map(|(column, value)| Some((column, value.filter(|value| *value >= 0.0)?)))
+    };
+    let is_timed = |(column, value): (&Column, f64)| matches!(column.1, Counted::OperationSeconds(_)) && value > 0.0;
+    let untimed = layer == Layer::Array && !counted().any(is_timed);
+    let count = |(Column(name, counted, unit), value): (&Column, f64)| Count {
+        counted: counted.clone(),
+        value: value * unit,
+        wraps_at: (wraps == Wraps::At32Bits).then_some(4_294_967_296.0 * unit),
+        origin: Origin { field: out.text(name), ..place.clone() },
+    };
+    counted().filter(|(column, _)| !(untimed && column.1.is_time())).map(count).collect()
+}
+
+/// Whether counters return to zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wraps {
+    #[default]
+    Never,
+    /// Counters of 32 bits. Times wrap so on every kernel, other counters where words are so short; those above 32 bits
+    /// cannot.
+    At32Bits,
+}
+
+/// Counters of the devices of one host, sample by sample.
+pub(crate) struct DeviceCounters {
+    columns: &'static [Column],
+    wraps: Wraps,
+    devices: Devices,
+    current: Vec<DeviceRow>,
+    /// The last sample of each device, from 1.
+    seen: Vec<u32>,
+    /// Samples handed over.
+    pub(crate) samples: u32,
+    /// Rows handed over of devices that are taken.
+    pub(crate) rows: u32,
+}
+
+struct DeviceRow {
+    device: usize,
+    line: u64,
+    values: Vec<Option<f64>>,
+}
+
+impl DeviceCounters {
+    pub(crate) fn new(columns: &'static [Column], wraps: Wraps) -> Self {
+        Self { columns, wraps, devices: Devices::default(), current: Vec::new(), seen: Vec::new(), samples: 0, rows: 0 }
+    }
+
+    /// True without rows in the current sample.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.current.is_empty()
+    }
+
+    /// True if the current sample has a row of this device.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.devices.find(name).is_some_and(|device| self.seen[device] == self.samples + 1)
+    }
+
+    /// Adds a row to the current sample, with a value for each column.
+    pub(crate) fn add(&mut self, name: &str, line: u64, values: Vec<Option<f64>>) {
+        if let Some(device) = self.devices.place(name, false) {
+            self.seen.resize(self.devices.len(), 0);
+            self.seen[device] = self.samples + 1;
+            self.current.push(DeviceRow { device, line, values });
+        }
+    }
+
+    /// Hands over the current sample.
+    pub(crate) fn close(&mut self, at: Option<DateTime>, age: Option<Span>, out: &mut Builder) {
+        self.devices.choose();
+        self.devices.rewind();
+        for DeviceRow { device, line, values } in self.current.drain(..) {
+            let Some((name, scope, layer)) = self.devices.taken(device, "", out) else { continue };
+            let origin = Origin { line, table: Some(name), field: out.text("") };
+            self.rows += 1;
+            let counts = counts(self.columns, &values, (layer, self.wraps), &origin, out);
+            out.snapshot(Snapshot { scope, at, age, counts, origin });
+        }
+        self.samples += 1;
+    }
+
+    /// The devices.
+    pub(crate) fn devices(&self) -> &Devices {
+        &self.devices
+    }
+}
+
+/// The times of samples that have none: the caller's begin and interval.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pace {
+    pub(crate) begin: Option<DateTime>,
+    pub(crate) interval: Option<Span>,
+    samples: u32,
+}
+
+impl Pace {
+    pub(crate) fn new(input: &Input) -> Self {
+        Self { begin: input.begin, interval: input.interval, samples: 0 }
+    }
+
+    /// Time and age of the next sample without a time. Its age is its distance from the first; of the first one the
+    /// begin alone suffices.
+    pub(crate) fn next(&mut self) -> (Option<DateTime>, Option<Span>) {
+        let number = self.samples;
+        self.samples += 1;
+        let apart = self.interval.map(|interval| interval.as_secs_f64() * f64::from(number));
+        let begin = self.begin.filter(|_| apart.is_some() || number == 0);
+        match begin {
+            Some(begin) => (timestamp::later(begin, apart.unwrap_or(0.0)), None),
+            None => (None, apart.map(Span::from_secs_f64)),
+        }
+    }
+}
+
+/// The relation of a value to its window.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Meaning {
+    /// A total of the window.
+    Sum(Counted),
+    /// A total of each second of it.
+    Rate(Counted),
+    /// A mean or a maximum that needs no division.
+    Gauge(Class, Measure, Statistic),
+}
+
+/// Hands over the values of one scope in one window of so many seconds. Of a quantity that occurs twice, as in two
+/// exports of one metric, the first is used.
+pub(crate) fn put(
+    values: impl IntoIterator<Item = (Meaning, f64, Origin)>,
+    (scope, window): (u32, u32),
+    seconds: f64,
+    out: &mut Builder,
+) {
+    let mut sums: Vec<(Counted, f64, Origin)> = Vec::new();
+    for (meaning, value, origin) in values {
+        let (counted, sum) = match meaning {
+            Meaning::Sum(counted) => (counted, value),
+            Meaning::Rate(counted) => (counted, value * seconds),
+            Meaning::Gauge(class, measure, statistic) => {
+                out.figure(Figure { scope, window, class, measure, statistic, value, origin });
+                continue;
+            }
+        };
+        if sums.iter().all(|(other, ..)| *other != counted) {
+            sums.push((counted, sum, origin));
+        }
+    }
+    let counts: Vec<_> = sums.iter().map(|(counted, sum, origin)| (counted, *sum, origin)).collect();
+    if let Some((.., origin)) = counts.first() {
+        Risen { counts: &counts, seconds, at: (scope, window) }.put(origin, out);
+    }
+}
+
+/// Which end of its window a moment names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    Begin,
+    End,
+}
+
+/// The values of one scope at a moment.
+type Values = Vec<(Meaning, f64, Origin)>;
+
+/// Points of many series by moment: windows come in the order of time, and each once for all series.
+#[derive(Debug, Default)]
+pub(crate) struct Points {
+    by_moment: BTreeMap<DateTime, BTreeMap<u32, Values>>,
+}
+
+impl Points {
+    /// Adds a point.
+    pub(crate) fn add(&mut self, at: DateTime, scope: u32, meaning: Meaning, value: f64, origin: Origin) {
+        self.by_moment.entry(at).or_default().entry(scope).or_default().push((meaning, value, origin));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_moment.is_empty()
+    }
+
+    /// Hands over all points, and returns their number.
+    pub(crate) fn put(self, length: Span, edge: Edge, out: &mut Builder) -> u32 {
+        let (mut count, before) = (0, SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok());
+        for (at, scopes) in self.by_moment {
+            let begin = match edge {
+                Edge::Begin => Some(at),
+                Edge::End => before.and_then(|before| at.checked_sub(before).ok()),
+            };
+            let window = out.window(Window { begin, length });
+            for (scope, points) in scopes {
+                count += points.len() as u32;
+                put(points, (scope, window), length.as_secs_f64(), out);
+            }
+        }
+        count
+    }
+}
+
+/// The distance of the moments of series: the smallest between two neighbours, in seconds.
+#[derive(Debug, Default)]
+pub(crate) struct Spacing {
+    smallest: Option<f64>,
+}
+
+impl Spacing {
+    /// Takes the moments of one series, in any order.
+    pub(crate) fn learn(&mut self, moments: impl IntoIterator<Item = DateTime>) {
+        let mut moments: Vec<DateTime> = moments.into_iter().collect();
+        moments.sort_unstable();
+        let gaps = moments.windows(2).map(|pair| pair[1].duration_since(pair[0]).as_secs_f64());
+        self.smallest = gaps.filter(|gap| *gap > 0.0).chain(self.smallest).min_by(f64::total_cmp);
+    }
+
+    /// The length of a window: from the caller, else the smallest distance; none without either.
+    pub(crate) fn length(&self, said: Option<Span>) -> Option<Span> {
+        said.or_else(|| self.smallest.map(Span::from_secs_f64)).filter(|length| !length.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use plimsoll_units::Span;
+
+    use super::{Edge, Meaning, Points, Spacing};
+    use crate::builder::Builder;
+    use crate::reading::{Class, Measure, Origin, Scope, Statistic};
+    use crate::snapshot::Counted;
+
+    fn check(points: &[(i8, u32, Meaning, f64)], edge: Edge, expected: &[(i8, u32, Measure, f64)]) {
+        let at = |minute| date(2026, 3, 2).at(9, minute, 0, 0);
+        let (mut all, mut spacing) = (Points::default(), Spacing::default());
+        spacing.learn(points.iter().map(|(minute, ..)| at(*minute)));
+        for (minute, scope, meaning, value) in points {
+            all.add(at(*minute), *scope, meaning.clone(), *value, Origin::line(1));
+        }
+        let mut out = Builder::test();
+        for part in ["a", "b"] {
+            out.scope(Scope { part: part.to_owned(), ..Scope::default() });
+        }
+        assert_eq!(all.put(spacing.length(None).unwrap(), edge, &mut out), points.len() as u32);
+        let reading = out.finish().unwrap();
+        let minute = |window: u32| reading.windows[window as usize].begin.unwrap().minute();
+        let figures = reading.figures.iter();
+        let found: Vec<_> = figures.map(|f| (minute(f.window), f.scope, f.measure, f.value)).collect();
+        assert_eq!(found, expected);
+        assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(300)));
+    }
+
+    #[test]
+    fn windows_come_in_the_order_of_time() {
+        let reads = || Meaning::Sum(Counted::Operations(Class::Read));
+        let points = [(10, 0, reads(), 600.0), (5, 1, reads(), 300.0), (5, 0, reads(), 900.0), (5, 0, reads(), 900.0)];
+        let iops = Measure::Iops;
+        check(&points, Edge::Begin, &[(5, 0, iops, 3.0), (5, 1, iops, 1.0), (10, 0, iops, 2.0)]);
+        check(&points[..2], Edge::End, &[(0, 1, iops, 1.0), (5, 0, iops, 2.0)]);
+    }
+
+    #[test]
+    fn sums_and_rates_together_give_sizes_and_latencies() {
+        let points = [
+            (5, 0, Meaning::Rate(Counted::Operations(Class::Read)), 2.0),
+            (5, 0, Meaning::Sum(Counted::Bytes(Class::Read)), 600.0 * 8_192.0),
+            (5, 0, Meaning::Sum(Counted::OperationSeconds(Class::Read)), 0.6),
+            (10, 0, Meaning::Gauge(Class::All, Measure::Depth, Statistic::Mean), 4.0),
+        ];
+        let expected = [
+            (5, 0, Measure::Iops, 2.0),
+            (5, 0, Measure::Throughput, 16_384.0),
+            (5, 0, Measure::Size, 8_192.0),
+            (5, 0, Measure::Latency, 0.001),
+            (10, 0, Measure::Depth, 4.0),
+        ];
+        check(&points, Edge::Begin, &expected);
+    }
+}

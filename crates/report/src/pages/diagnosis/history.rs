@@ -1,0 +1,170 @@
+//! The database's time window by window, waits with the load, the change between two periods, and the work by part.
+
+use plimsoll_choose::diagnosis::{Change, Changed, Quantity, WindowTime, WithLoad};
+use plimsoll_ingest::{Slot, Tally, Work};
+
+use super::Case;
+use crate::page::{Block, Cell, Column, ColumnKind, Section, Table};
+use crate::words::diagnosis::{duration, part, quantity, value};
+
+/// Windows that are listed; of more, those with most active sessions.
+const WINDOWS_MAX: usize = 24;
+/// Parts and quantities that are listed.
+const ROWS_MAX: usize = 12;
+
+const WINDOWS: [Column; 6] = [
+    Column::text("window", 0),
+    Column::new("active", "sessions", ColumnKind::Share, 0),
+    Column::new("storage", "%", ColumnKind::Share, 0),
+    Column::text("longest part", 1),
+    Column::new("share", "%", ColumnKind::Share, 1),
+    Column::text("longest wait", 2),
+];
+
+const LOAD: [Column; 4] = [
+    Column::text("waits for", 0),
+    Column::new("share", "%", ColumnKind::Share, 0),
+    Column::new("with load", "-1 to 1", ColumnKind::Share, 0),
+    Column::text("load", 1),
+];
+
+const CHANGE: [Column; 4] = [
+    Column::text("quantity", 0),
+    Column::text("before", 0),
+    Column::text("after", 0),
+    Column::new("after / before", "", ColumnKind::Share, 1),
+];
+
+const WORKS: [Column; 7] = [
+    Column::text("part", 0),
+    Column::new("reads", "", ColumnKind::Share, 0),
+    Column::new("of all", "%", ColumnKind::Share, 0),
+    Column::new("writes", "", ColumnKind::Share, 1),
+    Column::new("of all", "%", ColumnKind::Share, 1),
+    Column::new("calls", "", ColumnKind::Share, 2),
+    Column::time("time", "s", 2),
+];
+
+/// The windows over time; `None` of a single one.
+pub(super) fn section(case: &Case<'_>) -> Option<Section> {
+    let history = case.found.history.as_ref()?;
+    let mut windows: Vec<&WindowTime> = history.windows.iter().collect();
+    windows.sort_by(|a, b| b.active.total_cmp(&a.active));
+    windows.truncate(WINDOWS_MAX);
+    windows.sort_by_key(|window| window.slot.begin);
+    let mut table = Table::of("Database time by window", WINDOWS, windows, window);
+    if history.windows.len() > WINDOWS_MAX {
+        let note = format!("the {WINDOWS_MAX} of {} windows with most active sessions", history.windows.len());
+        table = table.with_notes([note]);
+    }
+    let mut blocks = vec![Block::Table(table)];
+    if !history.unusual.is_empty() {
+        let shown = history.unusual.iter().take(ROWS_MAX);
+        let unusual = Table::of("Unusual windows", UNUSUAL, shown, |unusual| {
+            vec![
+                Cell::text(begin(unusual.slot)),
+                Cell::text(quantity(&unusual.quantity)),
+                Cell::text(value(&unusual.quantity, unusual.value)),
+                Cell::text(value(&unusual.quantity, unusual.median)),
+                Cell::three(unusual.score),
+            ]
+        });
+        let note = "distance: modified z-score, in median absolute deviations, 3.5 and more; the largest are listed".to_owned();
+        blocks.push(Block::Table(unusual.with_notes([note])));
+    }
+    if !history.with_load.is_empty() {
+        let table = Table::of("Waits and load", LOAD, &history.with_load, with_load);
+        let note = "rank correlation over the windows: near 1 a wait grows with the load, near 0 it has other causes";
+        blocks.push(Block::Table(table.with_notes([note.to_owned()])));
+    }
+    blocks.extend(history.change.as_ref().map(change));
+    Some(Section::bare(case.title("Windows over time"), blocks).with_anchor(format!("d{}-history", case.index)))
+}
+
+const UNUSUAL: [Column; 5] = [
+    Column::text("window", 0),
+    Column::text("quantity", 0),
+    Column::text("value", 0),
+    Column::text("median", 1),
+    Column::new("distance", "", ColumnKind::Share, 2),
+];
+
+fn begin(slot: Slot) -> String {
+    let begin = slot.begin.map_or_else(|| "no time".to_owned(), |begin| begin.to_string().replace('T', " "));
+    format!("{begin}, {}", duration(slot.length.as_secs_f64()))
+}
+
+fn percent(share: f64) -> Cell {
+    Cell::figure(format!("{:.1}", share * 100.0), share * 100.0)
+}
+
+fn window(window: &WindowTime) -> Vec<Cell> {
+    vec![
+        Cell::text(begin(window.slot)),
+        Cell::three(window.active),
+        percent(window.storage),
+        Cell::text(part(window.main)),
+        percent(window.main_share),
+        Cell::text(window.event.as_deref().unwrap_or_default()),
+    ]
+}
+
+fn with_load(wait: &WithLoad) -> Vec<Cell> {
+    vec![
+        Cell::text(&wait.event),
+        percent(wait.share),
+        Cell::figure(format!("{:.2}", wait.correlation), wait.correlation),
+        Cell::text(quantity(&wait.load)),
+    ]
+}
+
+/// The later windows in comparison with the earlier ones.
+fn change(change: &Change) -> Block {
+    let is_shown = |changed: &&Changed| !matches!(changed.quantity, Quantity::WaitSeconds(_));
+    let shown = change.quantities.iter().filter(is_shown).take(ROWS_MAX);
+    let table = Table::of("Earlier and later windows", CHANGE, shown, |changed| {
+        let ratio = (changed.before > 0.0).then(|| changed.after / changed.before);
+        vec![
+            Cell::text(quantity(&changed.quantity)),
+            Cell::text(value(&changed.quantity, changed.before)),
+            Cell::text(value(&changed.quantity, changed.after)),
+            Cell::or_unknown(ratio, Cell::three),
+        ]
+    });
+    let [before, after] = change.windows;
+    let note = format!("{before} windows before {}, {after} from then on", begin(change.from));
+    Block::Table(table.with_notes([note]))
+}
+
+/// The work by statement and file, the largest parts.
+pub(super) fn works(case: &Case<'_>) -> Option<Section> {
+    let whole = case.subject.works.iter().find(|work| work.part.is_empty());
+    let mut parts: Vec<&Work> = case.subject.works.iter().filter(|work| !work.part.is_empty()).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let seconds = |work: &Work| work.tally(Tally::EXECUTION_S);
+    let load = |work: &Work| work.reads + work.writes + seconds(work).unwrap_or(0.0);
+    parts.sort_by(|a, b| load(b).total_cmp(&load(a)));
+    let listed = parts.len();
+    parts.truncate(ROWS_MAX);
+    let share = |part: f64, of: fn(&Work) -> f64| {
+        let all = whole.map_or(0.0, of);
+        Cell::or_unknown((all > 0.0).then(|| (part / all).min(1.0)), percent)
+    };
+    let row = |work: &Work| {
+        vec![
+            Cell::text(&work.part),
+            Cell::three(work.reads),
+            share(work.reads, |whole| whole.reads),
+            Cell::three(work.writes),
+            share(work.writes, |whole| whole.writes),
+            Cell::or_unknown(work.tally(Tally::CALLS), Cell::three),
+            Cell::or_unknown(seconds(work), Cell::three),
+        ]
+    };
+    let table = Table::of("Work by part", WORKS, parts, row).without_unknown();
+    let note = format!("statements and files overlap one another; {} of {listed} are shown", listed.min(ROWS_MAX));
+    let blocks = vec![Block::Table(table.with_notes([note]))];
+    Some(Section::bare(case.title("Work by part"), blocks).with_anchor(format!("d{}-works", case.index)))
+}

@@ -1,0 +1,133 @@
+//! Verdicts about the origin of the work and its course over time, in sentences.
+
+use plimsoll_choose::diagnosis::{Changed, Quantity, Verdict};
+use plimsoll_ingest::{Class, Tally};
+
+use super::{Told, event, seconds, share};
+use crate::number;
+
+/// A quantity of a window, as a noun.
+pub(crate) fn quantity(quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::Active => "active sessions".to_owned(),
+        Quantity::Waiting(name) => format!("sessions that wait for \"{}\"", event(name)),
+        Quantity::WaitSeconds(name) => format!("duration of \"{}\"", event(name)),
+        Quantity::OnProcessor => "sessions on a processor".to_owned(),
+        Quantity::Commits => "commits a second".to_owned(),
+        Quantity::Rate(Class::All) => "operations a second".to_owned(),
+        Quantity::Rate(class) => format!("{} a second", class.name()),
+        Quantity::Latency(class) => format!("latency of {}", class.name()),
+    }
+}
+
+/// A value of a quantity, with its unit.
+pub(crate) fn value(quantity: &Quantity, value: f64) -> String {
+    match quantity {
+        Quantity::WaitSeconds(_) | Quantity::Latency(_) => seconds(value),
+        _ => number::three(value),
+    }
+}
+
+fn changed(changed: &Changed) -> String {
+    let [before, after] = [changed.before, changed.after].map(|of| value(&changed.quantity, of));
+    format!("{}: {before} before, {after} after", quantity(&changed.quantity))
+}
+
+pub(super) fn told(verdict: &Verdict) -> Option<Told> {
+    origin(verdict).or_else(|| counted(verdict)).or_else(|| course(verdict))
+}
+
+/// Statements and files.
+fn origin(verdict: &Verdict) -> Option<Told> {
+    let (text, remedy) = match verdict {
+        Verdict::OneStatement { statement, class, share: of } => (
+            format!("The {} makes {} of the {}.", event(statement), share(*of), class.name()),
+            "Look at its plan and its indexes before storage: pg_stat_statements has its text under that queryid.",
+        ),
+        Verdict::SlowStatement { statement, share: of, mean_s, rows } => (
+            format!(
+                "The {} takes {} of the time of all statements: {} for each execution{}.",
+                event(statement),
+                share(*of),
+                seconds(*mean_s),
+                rows.map_or(String::new(), |rows| format!(", which looks at {} rows", number::three(rows)))
+            ),
+            "Look at its plan first: its digest or queryid leads to its text in the database.",
+        ),
+        Verdict::OneFile { file, share: of } => (
+            format!("One file has {} of all operations: {}.", share(*of), event(file)),
+            "Look at the tables in it, and at the statements that read them.",
+        ),
+        _ => return None,
+    };
+    Some(Told { word: "cause", text, remedy: remedy.to_owned() })
+}
+
+/// Counts of the database about its own work.
+fn counted(verdict: &Verdict) -> Option<Told> {
+    let (text, remedy) = match verdict {
+        Verdict::Autovacuum { share: of } => (
+            format!("Autovacuum makes {} of all operations.", share(*of)),
+            "Spread it: more frequent runs on the largest tables (autovacuum_vacuum_scale_factor), a lower \
+             autovacuum_vacuum_cost_limit, or vacuum in quiet hours.",
+        ),
+        Verdict::SessionsWrite { share: of } => (
+            format!(
+                "Sessions write {} of all pages themselves, because none was clean when they needed one.",
+                share(*of)
+            ),
+            "Let the background writer do more (bgwriter_lru_maxpages, bgwriter_delay), or enlarge shared_buffers; bulk \
+             loads write their own pages in any case.",
+        ),
+        Verdict::CheckpointsRequested { requested, timed, every_s } => (
+            format!(
+                "{} of {} checkpoints came before their time{}: each one begins with full pages in the log.",
+                number::three(*requested),
+                number::three(requested + timed),
+                every_s.map_or(String::new(), |every_s| format!(", one in {}", super::duration(every_s)))
+            ),
+            "Raise max_wal_size until checkpoints come at checkpoint_timeout: there is less log and less to write at once.",
+        ),
+        Verdict::BufferWaits { name, a_second } => (
+            format!("Sessions had {} {name} a second.", number::three(*a_second)),
+            if *name == Tally::LOG_BUFFER_WAITS {
+                "Enlarge innodb_log_buffer_size, or make the log's writes faster."
+            } else {
+                "Let InnoDB write earlier (innodb_io_capacity, innodb_max_dirty_pages_pct), or enlarge the buffer pool."
+            },
+        ),
+        _ => return None,
+    };
+    Some(Told { word: "cause", text, remedy: remedy.to_owned() })
+}
+
+/// Windows over time.
+fn course(verdict: &Verdict) -> Option<Told> {
+    let (text, remedy) = match verdict {
+        Verdict::Unusual { windows, farthest } => (
+            format!(
+                "{}: {}{} where {} is the median.",
+                if *windows == 1 {
+                    "One window is unusual".to_owned()
+                } else {
+                    format!("{windows} windows are unusual")
+                },
+                farthest.slot.begin.map_or(String::new(), |begin| format!("{begin} with ").replace('T', " ")),
+                format_args!("{} {}", value(&farthest.quantity, farthest.value), quantity(&farthest.quantity)),
+                value(&farthest.quantity, farthest.median)
+            ),
+            "Diagnose these windows alone: the mean of all hides them.",
+        ),
+        Verdict::Changed { before, after, main } => (
+            format!(
+                "The later windows have {} active sessions, the earlier ones {}{}.",
+                number::three(*after),
+                number::three(*before),
+                main.as_ref().map_or(String::new(), |main| format!("; {}", changed(main)))
+            ),
+            "",
+        ),
+        _ => return None,
+    };
+    Some(Told { word: "note", text, remedy: remedy.to_owned() })
+}
