@@ -247,6 +247,14 @@ impl Offer {
         &self.volume.product
     }
 
+    /// A number of the machine by the name of its column or option, such as `max_ebs_attachments`; `None` without a
+    /// machine, or if it has no such number.
+    pub fn machine_figure(&self, name: &str) -> Option<f64> {
+        let machine = self.machine.as_ref()?;
+        let variable = machine.product.variables.iter().position(|variable| &*variable.name == name)?;
+        machine.values[variable].as_number()
+    }
+
     /// What the machine has to be like that it is attached to, in the words of the product's rules; empty when one is
     /// named, as it was checked then.
     pub fn needs(&self) -> Vec<Arc<str>> {
