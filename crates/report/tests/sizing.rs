@@ -116,15 +116,17 @@ fn what_does_not_carry_it_has_its_reason() {
 
 #[test]
 fn choice_and_frontier_fit_one_screen() {
-    let text = page_text(&page(&sized(6_000.0, "", &[])), &TextStyle { width: 100, ..TextStyle::default() });
+    let sizing = sized(6_000.0, "", &["aws", "gcp"]);
+    assert!(sizing.frontier.len() > 1);
+    let text = page_text(&page(&sizing), &TextStyle { width: 100, ..TextStyle::default() });
     let first: Vec<&str> = text.lines().take(40).collect();
     let (screen, rest) = (first.join(" "), &text[first.join("\n").len()..]);
-    for part in
-        ["is the least that carries it", "binds first", "machine", "What more money buys", "dearer and faster ones"]
-    {
+    let parts =
+        ["is the least that carries it", "binds first", "machine", "What more money buys", "Sessions waiting for"];
+    for part in parts {
         assert!(screen.contains(part), "{part} in the first 40 lines of {text}");
     }
-    assert!(rest.contains("the cheapest of each product") && rest.contains("Design point of SALES"), "{rest}");
+    assert!(rest.contains("Design point of SALES"), "{rest}");
 }
 
 #[test]

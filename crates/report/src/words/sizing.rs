@@ -125,7 +125,10 @@ pub(crate) fn machine(machine: &Attachment) -> String {
     let max = machine.volumes_max.map(|max| format!("{} of {max} volumes", machine.volumes));
     parts.extend(max);
     parts.extend(machine.network_gbps.map(|gbps| format!("{} Gbit/s network", number::three(gbps))));
-    parts.push(format!("{} of {} known machines have limits that high", machine.enough, machine.of));
+    parts.push(format!(
+        "{} of {} known machines have limits that high; processors and memory are not considered",
+        machine.enough, machine.of
+    ));
     parts.join("; ")
 }
 
