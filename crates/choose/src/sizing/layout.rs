@@ -197,7 +197,9 @@ fn layout(
     });
     let mut parts = chosen.collect::<Option<Vec<VolumePart>>>()?;
     let machine = machine(catalogue, terms, &whole.wanted, &parts).ok()?;
-    parts.iter_mut().for_each(|part| part.choice.machine = None);
+    for part in &mut parts {
+        part.choice.machine = None;
+    }
     let single = of_provider(whole, provider);
     let monthly = |part: &VolumePart| part.choice.price.as_ref().map(|price| price.monthly);
     let machine_price = machine.as_ref().and_then(|machine| machine.monthly);

@@ -164,7 +164,7 @@ const DATA: [(&str, Value); 17] = [
         let machine = choice.machine.as_ref().and_then(|machine| machine.offer.short().machine);
         or_empty(machine, |machine| machine.to_string())
     }),
-    ("total_month", |choice| or_empty(choice.total(), |total| total.exact())),
+    ("total_month", |choice| or_empty(choice.total(), plimsoll_catalogue::Money::exact)),
     ("yearly_loss", |choice| or_empty(choice.yearly_loss, plain)),
 ];
 
