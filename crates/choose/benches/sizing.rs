@@ -1,4 +1,5 @@
-//! How long it takes to size for a demand: every product of the catalogue raised and priced, the cheapest simulated.
+//! Time to size for a demand, with a week of windows of a minute: every product of the catalogue raised and priced, the
+//! cheapest replayed and simulated; and to lay redo out separately.
 //!
 //! `cargo bench -p plimsoll-choose --bench sizing` prints a row for each load.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, missing_docs)]
@@ -6,9 +7,26 @@
 use std::time::Instant;
 
 use plimsoll_catalogue::{Catalogue, Date, Terms};
-use plimsoll_choose::sizing::{Busiest, ClassLoad, Point, Search, Wanted, size};
+use plimsoll_choose::sizing::{Busiest, ClassLoad, Point, Search, Wanted, Window, layouts, size};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
+
+/// Minutes of a week.
+const MINUTES: u32 = 7 * 24 * 60;
+
+/// The load of each minute: a day's curve, with scans whose size differs from minute to minute.
+fn week(point: &Point) -> Vec<Window> {
+    let minute = |minute: u32| {
+        let level = 0.6 + 0.4 * (f64::from(minute % 1440) / 1440.0 * std::f64::consts::TAU).sin();
+        let scans = 0.5 + f64::from(minute.wrapping_mul(2_654_435_761) % 1000) / 2000.0;
+        let scaled = |load: &ClassLoad| {
+            let bytes = if load.class == Class::SequentialRead { level * scans } else { level };
+            ClassLoad { iops: load.iops * level, bytes_per_second: load.bytes_per_second * bytes, ..*load }
+        };
+        Window { seconds: 60.0, classes: point.classes.iter().map(scaled).collect() }
+    };
+    (0..MINUTES).map(minute).collect()
+}
 
 fn wanted(iops: f64) -> Wanted {
     let load = |class, share: f64, size: f64, reads| ClassLoad {
@@ -29,7 +47,8 @@ fn wanted(iops: f64) -> Wanted {
     Wanted {
         headroom: 0.2,
         mean_iops: iops / 2.0,
-        objective: "read p99<=10ms".parse().ok(),
+        series: week(&point),
+        objectives: vec!["read:p99<=10ms".parse().expect("it is an objective")],
         ..Wanted::of(vec![point], Bytes::gib(2048))
     }
 }
@@ -37,12 +56,15 @@ fn wanted(iops: f64) -> Wanted {
 fn main() {
     let catalogue = Catalogue::built_in();
     let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
-    println!("| load | offers held against it | choices | time |");
-    println!("|---|---|---|---|");
+    println!("| load | offers held against it | choices | time | layouts |");
+    println!("|---|---|---|---|---|");
     for iops in [500.0, 12_000.0, 120_000.0] {
         let began = Instant::now();
         let sizing = size(&catalogue, &wanted(iops), &terms, &Search::default());
         let seconds = began.elapsed().as_secs_f64();
-        println!("| {iops} IOPS | {} | {} | {seconds:.2} s |", sizing.looked_at, sizing.choices.len());
+        let found = layouts(&catalogue, &terms, &Search::default(), &sizing);
+        let laid_out = began.elapsed().as_secs_f64() - seconds;
+        let (offers, choices, layouts) = (sizing.looked_at, sizing.choices.len(), found.len());
+        println!("| {iops} IOPS | {offers} | {choices} | {seconds:.2} s | {layouts} in {laid_out:.2} s |");
     }
 }

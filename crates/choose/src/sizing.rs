@@ -1,43 +1,57 @@
 //! What to buy for a demand: the design point, every configuration of the catalogue against it, and the cheapest that
 //! carry it.
 //!
-//! Knows no form of report and no product. What is asked is a [`Wanted`], made of a demand by [`wanted`]; [`size`] looks
-//! for what carries it, and [`judge`] says the same of one configuration.
+//! Knows no form of report and no product. A [`Wanted`] is made of a demand by [`wanted`]; [`size`] finds the
+//! configurations that carry it, [`judge`] assesses one configuration, and [`layouts`] separates redo and temporary data.
 
 mod assess;
 mod backlog;
 mod burst;
 mod classes;
 mod design;
+mod layout;
 mod machines;
+mod objective;
+mod platform;
+mod product_facts;
+mod series;
 mod size;
 mod wanted;
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Cite, Counts, Offer, Peak, Price};
+use plimsoll_catalogue::{Cite, Counts, Money, Offer, Peak, Price, Status};
 use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::Windows;
 pub use design::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Step, Wanted, Window};
+pub use layout::{Content, VolumeLayout, VolumePart, layouts};
+pub use objective::{ClassObjective, Reached};
+pub use platform::{Cluster, Exadata, Platform};
 pub use size::{Search, UnknownProvider, judge, size};
 pub use wanted::{Unclear, wanted};
+
+/// Factor on the price of a list that was not read anywhere when configurations are ranked: public tables of one such
+/// price (Hyperdisk Balanced, 0.08 and 0.10 USD for each GiB) differ by a quarter.
+const UNREAD_PRICE: f64 = 1.25;
 
 /// What was found for a demand.
 #[derive(Clone, Debug)]
 pub struct Sizing {
     /// What was wanted.
     pub wanted: Wanted,
-    /// What carries it and meets the objective: those with a price, the cheapest first, then those without.
+    /// What carries it and meets the objectives, by [`Choice::cost`]: the cheapest first, those without a price last.
     pub choices: Vec<Choice>,
     /// Priced configurations of all levels, cheapest first; each has fewer waiting sessions than every cheaper one.
     pub frontier: Vec<Choice>,
-    /// What carries it and misses the objective, as simulated; the cheapest first.
+    /// What carries it and misses an objective, as simulated; the cheapest first.
     pub nearly: Vec<Choice>,
-    /// Configurations that carry the load and meet the objective, but are slower than today; cheapest first.
+    /// Configurations that carry the load and meet the objectives, but are slower than today; cheapest first.
     pub slower: Vec<Choice>,
+    /// Layouts that separate redo and temporary data, as [`layouts`] finds them; empty from [`size`].
+    pub layouts: Vec<VolumeLayout>,
     /// Products that do not carry it in any configuration, the nearest miss first.
     pub rejected: Vec<Rejection>,
     /// Configurations whose ceilings or price were worked out.
@@ -61,13 +75,15 @@ pub struct Choice {
     pub backlog: Option<Backlog>,
     /// Classes that it answers more slowly than the storage of today, by a fifth and more.
     pub slower: Vec<Slower>,
-    /// The objective's measure of it; `None` without an objective or a model.
-    pub reached: Option<Span>,
+    /// Response times that the objectives are about; without those that no operation is in scope of.
+    pub reached: Vec<Reached>,
     /// What more it carries while burst credits last. Nothing is sized by it.
     pub peak: Option<Peak>,
-    /// Machines of its provider that let the design point through; `None` when there is no such table, or a machine was
-    /// named.
-    pub machines: Option<Machines>,
+    /// The cheapest machine of its provider that lets the design point through; `None` if the catalogue has none of the
+    /// provider, or the configuration names a machine.
+    pub machine: Option<Attachment>,
+    /// Probability of losing the data of the whole configuration in a year, 0 to 1; `None` if the vendor states none.
+    pub yearly_loss: Option<f64>,
     /// What is doubtful about it.
     pub risks: Vec<Risk>,
 }
@@ -111,15 +127,25 @@ pub struct Slower {
     pub then: Span,
 }
 
-/// Machines that a configuration can be attached to without being held up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machines {
-    /// How many let the design point through.
+/// A machine with the volumes of a configuration, chosen by its limits for storage only.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    /// The configuration on the machine.
+    pub offer: Offer,
+    /// Price of the machine in a month; `None` if the catalogue has none.
+    pub monthly: Option<Money>,
+    /// The limit of the machine that the load meets first.
+    pub binds: Option<Limit>,
+    /// Volumes that are attached.
+    pub volumes: u32,
+    /// Volumes that can be attached, where the catalogue has the number.
+    pub volumes_max: Option<u32>,
+    /// Bandwidth of its network interface in Gbit/s, where the catalogue has it.
+    pub network_gbps: Option<f64>,
+    /// Machines of the provider whose limits allow the design point.
     pub enough: usize,
-    /// Of how many that the catalogue knows of this provider.
+    /// Machines of the provider in the catalogue, flexible ones once for each size that was tried.
     pub of: usize,
-    /// Those that let the least more through, the least first.
-    pub least: Vec<String>,
 }
 
 /// What is doubtful about a choice.
@@ -144,6 +170,8 @@ pub enum RiskSort {
     Price,
     /// It needs something, such as a machine of some size.
     Needs,
+    /// Data can be lost, or instances cannot share it.
+    Safety,
 }
 
 /// A product that does not carry what is wanted, or one configuration of it.
@@ -171,6 +199,13 @@ pub enum Why {
         /// What holds it.
         held_by: String,
     },
+    /// No machine of its provider in the catalogue lets the design point through.
+    NoMachine {
+        /// Machines of the provider.
+        of: usize,
+        /// The machine that comes nearest, with its limit.
+        nearest: Option<(String, Limit)>,
+    },
     /// It cannot be had so: too large, another provider's machine, a rule of the vendor. In words.
     Refused(String),
 }
@@ -191,10 +226,33 @@ impl Choice {
         waited_for.map(|load| Some(load.iops * mean(load.class)?)).sum()
     }
 
-    /// True if it meets the objective, if there is none, or if no operation is in its scope.
-    fn meets(&self, wanted: &Wanted) -> bool {
-        let limit = wanted.objective.map(|objective| objective.limit);
-        self.reached.zip(limit).is_none_or(|(reached, limit)| reached <= limit)
+    /// True if it meets every objective that has operations in its scope.
+    pub fn meets(&self) -> bool {
+        self.reached.iter().all(Reached::is_met)
+    }
+
+    /// Price in a month of the configuration with its machine; of the configuration alone if the machine has no price.
+    pub fn total(&self) -> Option<Money> {
+        let storage = self.price.as_ref()?.monthly;
+        let machine = self.machine.as_ref().and_then(|machine| machine.monthly);
+        Some(machine.and_then(|machine| storage.plus(machine)).unwrap_or(storage))
+    }
+
+    /// The total that it is ranked by, in the units of the currency: prices that were not read anywhere count a quarter
+    /// more; infinite without a price.
+    pub fn cost(&self) -> f64 {
+        let factor = if self.has_unread_price() { UNREAD_PRICE } else { 1.0 };
+        self.total().map_or(f64::INFINITY, |total| total.as_f64() * factor)
+    }
+
+    /// True if an amount of its price list was inferred or recalled.
+    pub fn has_unread_price(&self) -> bool {
+        self.price.as_ref().is_some_and(|price| price.cite.status >= Status::Inferred)
+    }
+
+    /// How far it misses the objective that it misses most: the response time over its bound; 0 without objectives.
+    fn miss(&self) -> f64 {
+        self.reached.iter().map(Reached::over).fold(0.0, f64::max)
     }
 
     /// Ratio of the slowest class, compared with today; 1 if none is slower.
@@ -210,6 +268,7 @@ impl Why {
             Self::Ceiling(limit) => limit.over,
             Self::Sustains { iops, wanted, .. } => iops / wanted,
             Self::Waits(_) => 1.0,
+            Self::NoMachine { nearest, .. } => nearest.as_ref().map_or(0.0, |(_, limit)| limit.over),
             Self::Refused(_) => 0.0,
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
-use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Unclear, UnknownProvider, size, wanted};
+use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Unclear, UnknownProvider, layouts, size, wanted};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Subject};
 use plimsoll_report::Page;
@@ -36,18 +36,20 @@ pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
     let demand = Demand::of(&readings);
     let subject = subject(&demand, args.database.as_deref())?;
     let wanted = wanted(subject, &design).map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;
-    let sizing = size(&offers.catalogue, &wanted, &terms, &search);
+    let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
+    sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     let asked = what_ifs::Asked { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
     let account = subject.account.as_ref();
     let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, account, &outcomes, args.most.max(1));
     write(args, &page, &sizing, &what_ifs)?;
-    if sizing.choices.is_empty() && !sizing.slower.is_empty() {
+    let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
+    if !is_carried && !sizing.slower.is_empty() {
         return Err(Trouble::Failed(anyhow::anyhow!(
             "what carries the demand is slower than the storage of today: accept that with --may-be-slower, or widen --provider"
         )));
     }
-    if sizing.choices.is_empty() {
+    if !is_carried {
         return Err(Trouble::Failed(anyhow::anyhow!(
             "no configuration carries the demand: widen --provider or --stripe, or loosen --objective or --headroom, or size for a --percentile"
         )));
@@ -83,6 +85,9 @@ fn design(args: &SizeArgs) -> Result<Design, Trouble> {
     if args.growth.is_some() && args.months.is_none() && !args.what_if.contains(&WhatIfWord::Growth) {
         return Err(Trouble::usage("for how long does it grow? Give --months, such as --months 36"));
     }
+    if args.free.0 >= 0.9 {
+        return Err(Trouble::usage("--free: volumes have to hold more than a tenth: give less than 90 %"));
+    }
     // Without months it is today's load that is sized for, and growth is what would be if.
     let growth = args.growth.map(|yearly| (yearly, args.months.unwrap_or(0)));
     Ok(Design {
@@ -91,7 +96,8 @@ fn design(args: &SizeArgs) -> Result<Design, Trouble> {
         growth: growth.map_or_else(Growth::default, |(yearly, months)| Growth { yearly: yearly.0, months }),
         headroom: args.headroom.0,
         capacity: capacity(args.capacity.ok_or_else(|| Trouble::usage(none))?)?,
-        objective: args.objective,
+        free: args.free.0,
+        objectives: args.objective.clone(),
         may_be_slower: args.may_be_slower,
     })
 }

@@ -97,7 +97,7 @@ impl fmt::Display for Objective {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
     /// No `<=`.
-    #[error("not an objective: write a measure, <= and a time, such as p99<=1ms, mean<=500us or 'read p99<=1ms'")]
+    #[error("not an objective: write a measure, <= and a time, such as p99<=1ms, mean<=500us or read:p99<=1ms")]
     Form,
     /// Neither `mean` nor `pNN`.
     #[error("not a measure: write mean or a percentile above p0 and below p100, such as p99 or p99.9")]
@@ -117,7 +117,7 @@ impl FromStr for Objective {
         let measure = measure.trim();
         let named = Scope::WORDS.iter().find_map(|(word, scope)| Some((measure.strip_prefix(word)?, *scope)));
         let (measure, over) = named.unwrap_or((measure, Scope::All));
-        let measure = match measure.trim_start() {
+        let measure = match measure.trim_start_matches([':', ' ']) {
             "mean" | "avg" => Measure::Mean,
             "median" => Measure::Quantile(0.5),
             other => {
@@ -148,6 +148,7 @@ mod tests {
         check("mean<=500us", "mean <= 500 us");
         check("median<=1ms", "p50 <= 1 ms");
         check("read p99.9<=5ms", "read p99.9 <= 5 ms");
+        check("read:p99.9<=5ms", "read p99.9 <= 5 ms");
         check("flush p99<=10ms", "flush p99 <= 10 ms");
         check("trim p99<=10ms", "not a measure");
         check("p50<=0ms", "a limit of zero, which no storage meets");

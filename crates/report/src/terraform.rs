@@ -1,15 +1,17 @@
-//! The cheapest choice of each cloud as a fragment for Terraform, with the attribute names of its provider.
+//! The cheapest choice of each cloud, or its layout of several volumes, as a fragment for Terraform, with the attribute
+//! names of its provider.
 //!
-//! Volumes only: machines, attachments and file systems are the reader's. Knows no network and no account: where things
-//! are is left to variables.
+//! Volumes only: machines, attachments and file systems are the reader's. Knows no network and no account: places are
+//! left to variables.
 
 use plimsoll_catalogue::{Offer, OptionValue, Wrap};
-use plimsoll_choose::sizing::{Choice, Sizing};
+use plimsoll_choose::sizing::{Choice, Content, Sizing};
 
 use crate::words::{clean, sizing as words};
 
-/// How a product is written: the resource, and its attributes from the offer. `None` when it has no such form.
-type Written = fn(&Offer) -> Option<Block>;
+/// How a product is written: the resource, and its attributes from the offer and the volume's name. `None` when it has no
+/// such form.
+type Written = fn(&Offer, &str) -> Option<Block>;
 
 /// A resource without its count.
 struct Block {
@@ -27,18 +29,18 @@ const PROVIDERS: [(&str, Written); 4] = [("aws", aws), ("azure", azure), ("gcp",
 pub fn terraform(sizing: &Sizing) -> Option<String> {
     let (mut variables, mut blocks) = (Vec::new(), Vec::new());
     for (provider, written) in PROVIDERS {
-        let of_it = |choice: &&Choice| choice.offer.product().name().split('/').next() == Some(provider);
-        let found = sizing.choices.iter().filter(of_it).find_map(|choice| Some((choice, written(&choice.offer)?)));
-        if let Some((choice, block)) = found {
-            blocks.push(resource(choice, &block));
-            variables.extend(block.variables);
+        for (content, choice) in volumes(sizing, provider, written) {
+            let name = content.name();
+            let Some(block) = written(&choice.offer, &format!("plimsoll-{name}")) else { continue };
+            blocks.push(resource(choice, name, &block));
+            variables.extend(block.variables.iter().filter(|own| !variables.contains(own)).collect::<Vec<_>>());
         }
     }
     if blocks.is_empty() {
         return None;
     }
-    let head = "# The cheapest choice of each cloud that carries the demand. Keep one, and attach it to a machine that lets it\n\
-                # through. Members of a stripe become one volume in the guest, such as with lvcreate --type striped.\n";
+    let head = "# The cheapest choice of each cloud that carries the demand. Keep those of one cloud, and attach them to a\n\
+                # machine that lets them through. Members of a stripe become one volume in the guest, such as with lvcreate --type striped.\n";
     let declared: Vec<String> = variables
         .iter()
         .map(|(name, what)| format!("variable \"{name}\" {{\n  type        = string\n  description = \"{what}\"\n}}\n"))
@@ -46,8 +48,20 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
     Some(format!("{head}\n{}\n{}", declared.join("\n"), blocks.join("\n")))
 }
 
-/// A comment with where price and choice come from, then the resource.
-fn resource(choice: &Choice, block: &Block) -> String {
+/// The volumes of a provider: of its layout if all of that can be written, otherwise the cheapest choice that can.
+fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(Content, &'s Choice)> {
+    let is_written = |choice: &Choice| written(&choice.offer, "").is_some();
+    let mut layouts = sizing.layouts.iter().filter(|layout| layout.provider == provider);
+    if let Some(layout) = layouts.find(|layout| layout.parts.iter().all(|part| is_written(&part.choice))) {
+        return layout.parts.iter().map(|part| (part.content, &part.choice)).collect();
+    }
+    let of_it = |choice: &&Choice| choice.offer.product().name().split('/').next() == Some(provider);
+    let single = sizing.choices.iter().filter(of_it).find(|choice| is_written(choice));
+    single.map(|choice| (Content::Data, choice)).into_iter().collect()
+}
+
+/// A comment with the origin of price and choice, then the resource.
+fn resource(choice: &Choice, name: &str, block: &Block) -> String {
     let mut out = format!("# {}\n", comment(&choice.offer.short().to_string()));
     if let Some(price) = &choice.price {
         let region = price.region.as_deref().map_or_else(String::new, |region| format!(" in {region}"));
@@ -56,14 +70,15 @@ fn resource(choice: &Choice, block: &Block) -> String {
         out += &comment_line(&format!("{month} a month{region}, price list ({date}): {source}{url}"));
     }
     out += &comment_line(&words::reason(choice));
-    out += &format!("resource \"{}\" \"data\" {{\n", block.resource);
+    out += &format!("resource \"{}\" \"{name}\" {{\n", block.resource);
     let members = members(&choice.offer);
     let count = (members > 1).then(|| ("count", members.to_string()));
     let attributes: Vec<&(&str, String)> = count.iter().chain(&block.attributes).collect();
     let width = attributes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, value) in attributes {
-        let indexed = if members > 1 { value.replace("-data\"", "-data-${count.index}\"") } else { value.clone() };
-        out += &format!("  {name:<width$} = {indexed}\n");
+    for (attribute, value) in attributes {
+        let (plain, numbered) = (format!("-{name}\""), format!("-{name}-${{count.index}}\""));
+        let indexed = if members > 1 { value.replace(&plain, &numbered) } else { value.clone() };
+        out += &format!("  {attribute:<width$} = {indexed}\n");
     }
     out + "}\n"
 }
@@ -104,7 +119,7 @@ fn optional<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> 
     names.into_iter().filter_map(|(attribute, name)| Some((attribute, option(offer, name)?))).collect()
 }
 
-fn aws(offer: &Offer) -> Option<Block> {
+fn aws(offer: &Offer, _: &str) -> Option<Block> {
     if !matches!(kind(offer), "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard") {
         return None;
     }
@@ -115,7 +130,7 @@ fn aws(offer: &Offer) -> Option<Block> {
     Some(Block { resource: "aws_ebs_volume", attributes, variables })
 }
 
-fn azure(offer: &Offer) -> Option<Block> {
+fn azure(offer: &Offer, name: &str) -> Option<Block> {
     let sort = match kind(offer) {
         "premium-ssd" => "Premium_LRS",
         "premium-ssd-v2" => "PremiumV2_LRS",
@@ -125,7 +140,7 @@ fn azure(offer: &Offer) -> Option<Block> {
         _ => return None,
     };
     let mut attributes = vec![
-        ("name", text("plimsoll-data")),
+        ("name", text(name)),
         ("location", "var.azure_location".to_owned()),
         ("resource_group_name", "var.azure_resource_group".to_owned()),
         ("storage_account_type", text(sort)),
@@ -140,7 +155,7 @@ fn azure(offer: &Offer) -> Option<Block> {
         // A tier above the size's own; of the own one it says the same.
         attributes.extend(option(offer, "tier").map(|tier| ("tier", text(&tier))));
     }
-    let says_yes = |name: &str| option(offer, name).as_deref() == Some("yes");
+    let says_yes = |option_name: &str| option(offer, option_name).as_deref() == Some("yes");
     attributes.extend(says_yes("expanded").then(|| ("performance_plus_enabled", "true".to_owned())));
     attributes.extend(says_yes("on_demand_burst").then(|| ("on_demand_bursting_enabled", "true".to_owned())));
     let variables: &[(&str, &str)] = &[
@@ -152,7 +167,7 @@ fn azure(offer: &Offer) -> Option<Block> {
     Some(Block { resource: "azurerm_managed_disk", attributes, variables: used })
 }
 
-fn gcp(offer: &Offer) -> Option<Block> {
+fn gcp(offer: &Offer, name: &str) -> Option<Block> {
     if !kind(offer).starts_with("pd-") && !kind(offer).starts_with("hyperdisk-") {
         return None;
     }
@@ -163,7 +178,7 @@ fn gcp(offer: &Offer) -> Option<Block> {
     } else {
         [("zone", "var.gcp_zone".to_owned())]
     };
-    let mut attributes = vec![("name", text("plimsoll-data")), ("type", text(sort))];
+    let mut attributes = vec![("name", text(name)), ("type", text(sort))];
     attributes.extend(place);
     attributes.extend(optional(
         offer,
@@ -177,14 +192,14 @@ fn gcp(offer: &Offer) -> Option<Block> {
     Some(Block { resource, attributes, variables: if regional { variables } else { &variables[..1] } })
 }
 
-fn oci(offer: &Offer) -> Option<Block> {
+fn oci(offer: &Offer, name: &str) -> Option<Block> {
     if kind(offer) != "block-volume" {
         return None;
     }
     let mut attributes = vec![
         ("compartment_id", "var.oci_compartment_id".to_owned()),
         ("availability_domain", "var.oci_availability_domain".to_owned()),
-        ("display_name", text("plimsoll-data")),
+        ("display_name", text(name)),
     ];
     attributes.extend(optional(offer, [("size_in_gbs", "size"), ("vpus_per_gb", "vpu")]));
     let variables = &[

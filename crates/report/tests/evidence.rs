@@ -62,7 +62,7 @@ fn diagnosed(outcomes: &[Outcome], on: Option<&str>) -> String {
 fn sized(outcomes: &[Outcome], objective: &str, names: &[&str]) -> (Sizing, String) {
     let demand = demand(outcomes);
     let growth = Growth { yearly: 0.3, months: 24 };
-    let design = Design { growth, objective: objective.parse().ok(), ..Design::of(Bytes::gib(500)) };
+    let design = Design { growth, objectives: objective.parse().into_iter().collect(), ..Design::of(Bytes::gib(500)) };
     sized_for(outcomes, &wanted(&demand.subjects[0], &design).unwrap(), names)
 }
 

@@ -181,7 +181,7 @@ impl Commands {
         let page = pages::diagnoses(&outcomes, &demand, &found);
         let _ = (page_text(&page, &style), page_html(&page));
         let _ = plimsoll_report::diagnoses_json(&outcomes, &found);
-        let design = Design { objective: "p99<=10ms".parse().ok(), ..Design::of(Bytes::gib(256)) };
+        let design = Design { objectives: vec!["p99<=10ms".parse().unwrap()], ..Design::of(Bytes::gib(256)) };
         for subject in &demand.subjects {
             let Ok(wanted) = wanted(subject, &design) else { continue };
             if sized {

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_catalogue::{Catalogue, Date, Terms};
-use plimsoll_choose::sizing::{Busiest, ClassLoad, Measured, Point, Search, Sizing, Step, Wanted, size};
+use plimsoll_choose::sizing::{
+    Busiest, ClassLoad, Cluster, Exadata, Measured, Platform, Point, Search, Sizing, Step, Wanted, layouts, size,
+};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::Class;
 use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_text, pages, sizing_json, terraform};
@@ -33,7 +35,7 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
         subject: "SALES".into(),
         headroom: 0.2,
         mean_iops: iops / 4.0,
-        objective: objective.parse().ok(),
+        objectives: objective.parse().into_iter().collect(),
         measured,
         steps: vec![Step {
             what: "peaks inside of windows".into(),
@@ -94,7 +96,7 @@ fn the_cheapest_says_what_binds_and_what_would_next() {
     let text = check(&sized(6_000.0, "read p99<=20ms", &["aws/gp3", "aws/io2"]));
     assert!(text.contains("carries it at read p99 <= 20 ms"), "{text}");
     assert!(text.contains("binds first; then"), "{text}");
-    assert!(text.contains("let it through; the least: aws/"), "{text}");
+    assert!(text.contains("machine aws/") && text.contains("known machines have limits that high"), "{text}");
 }
 
 #[test]
@@ -110,6 +112,55 @@ fn what_does_not_carry_it_has_its_reason() {
     let text = check(&sized(100_000.0, "", &["aws/st1"]));
     assert!(text.contains("Does not carry it, the nearest first: 1"), "{text}");
     assert!(text.contains("% of what is asked"), "{text}");
+}
+
+#[test]
+fn choice_and_frontier_fit_one_screen() {
+    let sizing = sized(6_000.0, "", &["aws", "gcp"]);
+    assert!(sizing.frontier.len() > 1);
+    let text = page_text(&page(&sizing), &TextStyle { width: 100, ..TextStyle::default() });
+    let first: Vec<&str> = text.lines().take(40).collect();
+    let (screen, rest) = (first.join(" "), &text[first.join("\n").len()..]);
+    let parts =
+        ["is the least that carries it", "binds first", "machine", "What more money buys", "Sessions waiting for"];
+    for part in parts {
+        assert!(screen.contains(part), "{part} in the first 40 lines of {text}");
+    }
+    assert!(rest.contains("Design point of SALES"), "{rest}");
+}
+
+#[test]
+fn figures_of_a_part_or_of_exadata_are_the_headline() {
+    let mut sizing = sized(6_000.0, "", &["aws/io2"]);
+    let headline = |sizing: &Sizing| page(sizing).headline.unwrap();
+    assert!(headline(&sizing).text.contains("is the least that carries it"));
+    let instances = vec!["sales1".to_owned()];
+    sizing.wanted.platform = Platform { cluster: Some(Cluster { instances, waits: 0.12 }), exadata: None };
+    let part = headline(&sizing);
+    assert!(part.text.contains("one instance of a cluster (sales1") && part.text.contains("12 %"), "{part:?}");
+    assert!(part.details[0].contains("is the least that carries it"), "{part:?}");
+    sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9) });
+    let cells = headline(&sizing);
+    assert!(cells.text.contains("Exadata") && cells.text.contains("40 %") && cells.text.contains("90 %"), "{cells:?}");
+    assert!(cells.details[0].contains("one instance of a cluster"), "{cells:?}");
+}
+
+#[test]
+fn a_layout_is_part_of_the_choice() {
+    let catalogue = Catalogue::built_in();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let search = Search::among(&catalogue, &["aws/gp3".to_owned(), "aws/io2".to_owned()]).unwrap();
+    let wanted = Wanted { capacity: Bytes::gib(8192), ..wanted(2_000.0, "redo:mean<=700us") };
+    let mut sizing = size(&catalogue, &wanted, &terms, &search);
+    sizing.layouts = layouts(&catalogue, &terms, &search, &sizing);
+    let text = check(&sizing);
+    assert!(text.contains("carries it at redo mean <= 700 us: data on aws/gp3"), "{text}");
+    assert!(text.contains("Redo and temporary data on volumes of their own"), "{text}");
+    let terraform = terraform(&sizing).unwrap();
+    assert!(terraform.contains("\"aws_ebs_volume\" \"data\"") && terraform.contains("\"aws_ebs_volume\" \"redo\""));
+    assert_eq!(terraform.matches("variable \"aws_availability_zone\"").count(), 1, "{terraform}");
+    let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing, &WhatIfs::default())).unwrap();
+    assert_eq!(json["layouts"][0]["parts"][1]["content"], "redo");
 }
 
 #[test]

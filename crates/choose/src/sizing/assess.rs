@@ -1,20 +1,22 @@
 //! One offer whose ceilings suffice: what binds it, how it answers, and what is doubtful about it.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, Product, Terms};
+use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, Product, ProductKind, Terms};
 use plimsoll_ingest::Class;
 use plimsoll_model::ChainSpec;
 use plimsoll_model::analytic::{Offered, Workload, solve};
-use plimsoll_record::{Counter, Measure};
 use plimsoll_units::{Bytes, Span};
 
-use super::backlog::Replay;
+use super::machines::Fleet;
+use super::objective::class_for;
+use super::product_facts::{is_shareable, members, rac_support, yearly_loss};
+use super::series::Series;
 use super::size::Candidate;
 use super::{
-    Backlog, Busiest, Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, Risk, RiskSort, Sizing, Slower, Wanted,
-    Why,
+    Attachment, Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, Risk, RiskSort, Sizing, Slower, Wanted, Why,
 };
 use crate::asked::{Asked, Tight};
 use crate::matching::within;
@@ -36,119 +38,122 @@ pub(super) struct Assessor<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) terms: &'a Terms,
     pub(super) wanted: &'a Wanted,
-    pub(super) asked: &'a Asked,
+    pub(super) asked: Asked,
+    series: Series,
 }
 
-/// What became of an offer.
+/// The result for an offer.
 pub(super) enum Assessed {
-    /// It meets the objective, or there is none.
+    /// It meets the objectives, and is no slower than today where that counts.
     Meets(Box<Choice>),
-    /// It carries the load, and misses the objective, or is slower than the storage of today.
+    /// It carries the load, and misses an objective, or is slower than the storage of today.
     Misses {
         choice: Box<Choice>,
-        /// No limit held it: more of what can be bought makes nothing faster.
+        /// No limit held it: more of the options that can be bought makes nothing faster.
         by_latency: bool,
     },
     /// It does not carry the load.
     Fails(Rejection),
 }
 
-/// What became of a product's candidates so far.
-#[derive(Default)]
-pub(super) struct Attempt {
-    /// What came nearest to the objective.
+/// The results for a product's candidates so far.
+pub(super) struct Attempt<'a> {
+    assessor: &'a Assessor<'a>,
+    /// Machines of the provider; worked out for the first offer.
+    fleet: OnceCell<Option<Fleet>>,
+    /// The cheapest of each level that meets the objectives.
+    met: Vec<Choice>,
+    /// The candidate that came nearest to the objectives.
     nearly: Option<Box<Choice>>,
     rejected: Option<Rejection>,
-    /// What the last candidate that missed the objective by a ceiling has above the design point.
+    /// Room above the design point of the last candidate that missed an objective by a ceiling.
     held_at: Option<f64>,
-    /// Levels that are too slow whatever is bought with them.
-    slow_levels: BTreeSet<usize>,
+    /// Levels with a choice, and levels that are too slow whatever is bought with them.
+    closed: BTreeSet<usize>,
 }
 
-impl Attempt {
-    /// Tries candidates, the cheapest first, until one meets the objective. Levels that are too slow by themselves are
-    /// tried once.
-    pub(super) fn tries(&mut self, assessor: &Assessor<'_>, candidates: Vec<Candidate>) -> Option<Choice> {
+impl<'a> Attempt<'a> {
+    pub(super) fn new(assessor: &'a Assessor<'a>) -> Self {
+        Self {
+            assessor,
+            fleet: OnceCell::new(),
+            met: Vec::new(),
+            nearly: None,
+            rejected: None,
+            held_at: None,
+            closed: BTreeSet::new(),
+        }
+    }
+
+    /// Tries candidates, the cheapest first, until each level has one that meets the objectives or is too slow by itself.
+    pub(super) fn tries(&mut self, candidates: Vec<Candidate>) {
+        self.held_at = None;
         for candidate in candidates {
-            if self.slow_levels.contains(&candidate.level) {
+            if self.closed.contains(&candidate.level) {
                 continue;
             }
-            self.held_at = None;
-            match assessor.assess(&candidate.offer, candidate.price) {
-                Assessed::Meets(choice) => return Some(*choice),
+            let level = candidate.level;
+            match self.assess(candidate) {
+                Assessed::Meets(choice) => {
+                    self.closed.insert(level);
+                    self.met.push(*choice);
+                }
                 Assessed::Misses { choice, by_latency } => {
                     self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
                     if by_latency {
-                        self.slow_levels.insert(candidate.level);
+                        self.closed.insert(level);
                     }
-                    let nearness = |choice: &Choice| (choice.reached, choice.slowdown());
-                    if self.nearly.as_ref().is_none_or(|nearest| nearness(&choice) < nearness(nearest)) {
+                    let distance = |choice: &Choice| (choice.miss(), choice.slowdown());
+                    if self.nearly.as_ref().is_none_or(|nearest| distance(&choice) < distance(nearest)) {
                         self.nearly = Some(choice);
                     }
                 }
                 Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
             }
         }
-        None
     }
 
-    /// The cheapest of each other level that meets the objective.
-    pub(super) fn other_levels(
-        &self,
-        assessor: &Assessor<'_>,
-        candidates: Vec<Candidate>,
-        cheapest: &Choice,
-    ) -> Vec<Choice> {
-        let mut levels = self.slow_levels.clone();
-        let mut found = Vec::new();
-        for candidate in candidates {
-            if candidate.offer.config == cheapest.offer.config {
-                levels.insert(candidate.level);
-            }
-            if levels.contains(&candidate.level) {
-                continue;
-            }
-            if let Assessed::Meets(choice) = assessor.assess(&candidate.offer, candidate.price) {
-                levels.insert(candidate.level);
-                found.push(*choice);
-            }
+    /// Attaches an offer to a machine, and assesses it.
+    fn assess(&self, candidate: Candidate) -> Assessed {
+        let machine = match self.attach(&candidate.offer) {
+            Ok(machine) => machine,
+            Err(rejection) => return Assessed::Fails(rejection),
+        };
+        let mut assessed = self.assessor.assess(&candidate.offer, candidate.price);
+        if let Assessed::Meets(choice) | Assessed::Misses { choice, .. } = &mut assessed {
+            choice.machine = machine;
         }
-        found
+        assessed
     }
 
-    /// What higher ceilings may help: what the last candidate has above the design point.
-    pub(super) const fn held_at(&self) -> Option<f64> {
-        self.held_at
+    fn attach(&self, offer: &Offer) -> Result<Option<Attachment>, Rejection> {
+        let fleet = self.fleet.get_or_init(|| Fleet::of(self.assessor, offer));
+        fleet.as_ref().map(|fleet| fleet.cheapest(self.assessor, offer)).transpose()
     }
 
-    /// Puts what did not meet the objective where it belongs.
-    pub(super) fn give_up(self, product: &Product, sizing: &mut Sizing) {
+    /// Room to exceed where nothing was found and higher ceilings may help: that of the last candidate.
+    pub(super) fn held_at(&self) -> Option<f64> {
+        if self.met.is_empty() { self.held_at } else { None }
+    }
+
+    /// Adds the product to the choices, those that miss an objective, or the rejections.
+    pub(super) fn finish(mut self, product: &Product, sizing: &mut Sizing) {
+        if let Some(cheapest) = self.met.iter().min_by(|a, b| a.cost().total_cmp(&b.cost())) {
+            sizing.choices.push(cheapest.clone());
+            return sizing.frontier.append(&mut self.met);
+        }
+        if let Some(choice) = self.nearly {
+            return if choice.meets() { sizing.slower.push(*choice) } else { sizing.nearly.push(*choice) };
+        }
         let nothing = || Rejection { name: product.name().into(), why: Why::Refused("it has no configuration".into()) };
-        match self.nearly {
-            Some(choice) if choice.meets(&sizing.wanted) => sizing.slower.push(*choice),
-            Some(choice) => sizing.nearly.push(*choice),
-            None => sizing.rejected.push(self.rejected.unwrap_or_else(nothing)),
-        }
+        sizing.rejected.push(self.rejected.unwrap_or_else(nothing));
     }
 }
 
-impl Assessor<'_> {
-    /// The whole series through the limits of an offer, the tightest in each window; `None` without a series, or limits.
-    fn backlog(&self, offer: &Offer) -> Option<Backlog> {
-        let Wanted { series, points, allowance, .. } = self.wanted;
-        let mut replay = Replay::new(allowance);
-        for window in series {
-            // Limits are above the design points, so a window that one of them covers passes.
-            let passes = replay.is_idle() && points.iter().any(|point| point.covers(&window.classes));
-            let utilisation = if passes || window.classes.is_empty() {
-                0.0
-            } else {
-                let asks = window.classes.iter().map(|class| (class.ask(), class.iops)).collect();
-                1.0 / Asked::of([asks]).tightest(offer)?.over
-            };
-            replay.window(window.seconds, utilisation, Busiest::ALL.map(|of| window.rate(of)));
-        }
-        (!series.is_empty()).then(|| replay.finish())
+impl<'a> Assessor<'a> {
+    pub(super) fn new(catalogue: &'a Catalogue, terms: &'a Terms, wanted: &'a Wanted) -> Self {
+        let asked = Asked::of(wanted.points.iter().map(Point::asks));
+        Self { catalogue, terms, wanted, asked, series: Series::of(&wanted.series) }
     }
 
     /// Offers it the expected load, at the point that its ceilings are nearest to.
@@ -162,21 +167,25 @@ impl Assessor<'_> {
             binds: binds.map(|tight| self.limit(offer, &tight)),
             next: beside.iter().find(other).map(|tight| self.limit(offer, tight)),
             latency: Vec::new(),
-            backlog: self.backlog(offer),
+            backlog: self.series.backlog(offer, &self.wanted.allowance),
             slower: Vec::new(),
-            reached: None,
+            reached: Vec::new(),
             peak: offer.standing_of(&point.asks()).peak,
-            machines: None,
+            machine: None,
+            yearly_loss: yearly_loss(offer),
             risks: risks(offer, price.as_ref(), &beside),
             price,
         };
+        if self.wanted.platform.cluster.is_some() {
+            choice.risks.extend(for_cluster(offer.product()));
+        }
         let fails = |why: Why| Assessed::Fails(Rejection { name: offer.short().to_string(), why });
         if let Some(backlog) = choice.backlog.filter(|backlog| !backlog.is_within(&self.wanted.allowance)) {
             return fails(Why::Waits(backlog));
         }
         let model = match offer.model() {
             Ok(model) => model,
-            Err(why) if self.wanted.objective.is_some() => return fails(Why::Refused(why.to_string())),
+            Err(why) if !self.wanted.objectives.is_empty() => return fails(Why::Refused(why.to_string())),
             Err(why) => {
                 choice.risks.push(Risk { sort: RiskSort::Latency, text: why.to_string(), cite: None });
                 return Assessed::Meets(Box::new(choice));
@@ -198,19 +207,14 @@ impl Assessor<'_> {
             return fails(Why::Sustains { iops: done.iops, wanted: point.iops(), held_by });
         }
         choice.latency = latencies(point, &done);
-        choice.slower = slower(&self.wanted.today, &choice.latency);
+        choice.slower = slower(&self.wanted.today, point, &choice.latency);
+        choice.reached =
+            self.wanted.objectives.iter().filter_map(|objective| objective.reached(point, &done)).collect();
         self.judged(choice, &done)
     }
 
-    fn judged(&self, mut choice: Choice, done: &Together) -> Assessed {
-        if let Some(objective) = self.wanted.objective {
-            let bins = done.tally.response_where(|counter: &Counter| objective.over.covers(counter.kind));
-            choice.reached = match objective.measure {
-                Measure::Mean => bins.mean(),
-                Measure::Quantile(quantile) => bins.quantile(quantile),
-            };
-        }
-        if choice.meets(self.wanted) && (choice.slower.is_empty() || self.wanted.may_be_slower) {
+    fn judged(&self, choice: Choice, done: &Together) -> Assessed {
+        if choice.meets() && (choice.slower.is_empty() || self.wanted.may_be_slower) {
             return Assessed::Meets(Box::new(choice));
         }
         let is_ceiling = |name: &str| choice.offer.ceilings.iter().any(|ceiling| *ceiling.name == *name);
@@ -235,15 +239,10 @@ impl Assessor<'_> {
 const SLOWER: f64 = 1.2;
 
 /// Classes that are slower than today. A class that was not simulated is compared with the total that contains it.
-fn slower(today: &[(Class, Span)], latency: &[ClassLatency]) -> Vec<Slower> {
-    let simulated = |class: Class| latency.iter().find(|one| one.class == class).map(|one| one.mean);
-    let whole = |class: Class| match class {
-        Class::RandomRead | Class::SequentialRead | Class::TempRead => Some(Class::Read),
-        Class::DataWrite | Class::RedoWrite | Class::TempWrite => Some(Class::Write),
-        _ => None,
-    };
+fn slower(today: &[(Class, Span)], point: &Point, latency: &[ClassLatency]) -> Vec<Slower> {
     let compared = |(class, today): &(Class, Span)| {
-        let then = simulated(*class).or_else(|| simulated(whole(*class)?)).or_else(|| simulated(Class::All))?;
+        let simulated = class_for(&point.classes, *class)?;
+        let then = latency.iter().find(|one| one.class == simulated)?.mean;
         Some(Slower { class: *class, today: *today, then })
     };
     today.iter().filter_map(compared).filter(|one| one.times() >= SLOWER).collect()
@@ -313,7 +312,21 @@ fn risks(offer: &Offer, price: Option<&Price>, beside: &[Tight]) -> Vec<Risk> {
     risks.extend(price.into_iter().flat_map(of_price));
     let needs = offer.needs().into_iter();
     risks.extend(needs.map(|text| Risk { sort: RiskSort::Needs, text: text.to_string(), cite: None }));
+    let members = members(offer);
+    let text = || format!("the loss of one of {members} volumes loses all of them");
+    risks.extend((members > 1).then(|| Risk { sort: RiskSort::Safety, text: text(), cite: None }));
     risks
+}
+
+/// Doubts about a volume of a cluster: the vendor's support, and whether several machines can attach it.
+fn for_cluster(product: &Product) -> Vec<Risk> {
+    if product.kind() != ProductKind::Volume {
+        return Vec::new();
+    }
+    let (provider, _) = product.name().split_once('/').unwrap_or_default();
+    let unknown = "the catalogue does not know if several machines can write it at the same time, as RAC does";
+    let texts = rac_support(provider).into_iter().chain(is_shareable(product).is_none().then_some(unknown));
+    texts.map(|text| Risk { sort: RiskSort::Safety, text: text.to_owned(), cite: None }).collect()
 }
 
 fn is_doubtful(ceiling: &Ceiling) -> bool {

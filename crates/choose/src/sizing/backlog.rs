@@ -69,11 +69,6 @@ impl Replay {
         }
     }
 
-    /// True while no work waits: a window whose load is below the limit changes nothing then.
-    pub(super) const fn is_idle(&self) -> bool {
-        self.wait_s <= 0.0
-    }
-
     /// A window of so many seconds that needs `utilisation` times what the limit allows, and asks these operations and
     /// bytes a second.
     pub(super) fn window(&mut self, seconds: f64, utilisation: f64, rates: [f64; 2]) {
@@ -135,9 +130,7 @@ mod tests {
         let mut replay = Replay::new(&allowance);
         // 10 s at twice the limit build up a wait of 10 s, which a load of half the limit works off in 20 s.
         replay.window(10.0, 2.0, [200.0, 0.0]);
-        assert!(!replay.is_idle());
         replay.window(40.0, 0.5, [50.0, 0.0]);
-        assert!(replay.is_idle());
         let backlog = replay.finish();
         assert_eq!((backlog.longest_wait, backlog.behind), (Span::from_secs(10), Span::from_secs(30)));
         // The wait exceeds a second from the first second on until two seconds before the end.

@@ -3,10 +3,11 @@
 use plimsoll_catalogue::Ask;
 use plimsoll_ingest::Class;
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
-use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
 use super::backlog::Allowance;
+use super::objective::ClassObjective;
+use super::platform::Platform;
 use crate::diagnosis::Verdict;
 
 /// How a demand becomes a design point.
@@ -23,14 +24,16 @@ pub struct Design {
     pub headroom: f64,
     /// Bytes that have to be kept today.
     pub capacity: Bytes,
+    /// Share of the volume that stays free, 0 up to 1, exclusive.
+    pub free: f64,
     /// What response times have to meet. One that is about all operations is judged on reads, where there are any.
-    pub objective: Option<Objective>,
+    pub objectives: Vec<ClassObjective>,
     /// Choices may answer more slowly than the storage of today.
     pub may_be_slower: bool,
 }
 
 impl Design {
-    /// Every window counts, with a fifth of headroom, and nothing besides.
+    /// Every window counts, with a fifth of headroom, a tenth of free space, and nothing besides.
     pub fn of(capacity: Bytes) -> Self {
         Self {
             quantile: None,
@@ -38,7 +41,8 @@ impl Design {
             growth: Growth::default(),
             headroom: 0.2,
             capacity,
-            objective: None,
+            free: 0.1,
+            objectives: Vec::new(),
             may_be_slower: false,
         }
     }
@@ -83,10 +87,14 @@ pub struct Wanted {
     pub headroom: f64,
     /// Operations a second in the mean of all windows, grown: some vendors bill each.
     pub mean_iops: f64,
-    /// Bytes that have to be kept, grown.
+    /// Bytes that volumes have to hold: those that are kept, grown, and the free space.
     pub capacity: Bytes,
+    /// Share of them that stays free, 0 up to 1, exclusive.
+    pub free: f64,
     /// What response times have to meet.
-    pub objective: Option<Objective>,
+    pub objectives: Vec<ClassObjective>,
+    /// A cluster or Exadata, as far as the input shows it.
+    pub platform: Platform,
     /// Whether storage is the problem at all, where the input says what sessions wait for.
     pub answer: Option<Verdict>,
     /// Mean response times of the storage of today, in the order of [`Class::ALL`]; empty where the input has none.
@@ -201,7 +209,9 @@ impl Wanted {
             headroom: 0.0,
             mean_iops: iops,
             capacity,
-            objective: None,
+            free: 0.0,
+            objectives: Vec::new(),
+            platform: Platform::default(),
             answer: None,
             today: Vec::new(),
             may_be_slower: false,

@@ -1,52 +1,168 @@
-//! Which machines of a volume's provider let the design point through.
+//! Machines of a volume's provider: the cheapest that lets the design point through.
 
-use plimsoll_catalogue::{Chosen, Config, Offer, Part, Product, ProductKind, Setting};
+use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, Product, ProductKind, Setting};
 
-use super::Machines;
 use super::assess::Assessor;
+use super::product_facts::members;
+use super::{Attachment, Limit, Rejection, Why};
+use crate::asked::Tight;
+use crate::matching::price_of;
 
-/// How many are named.
-const NAMED: usize = 3;
+/// Machines of a provider with the volumes of one product, in the order in which they are tried: by price, those without
+/// a price last and by their limits.
+pub(super) struct Fleet {
+    machines: Vec<Machine>,
+}
 
-/// Every machine of the provider with the volume at it: where a machine can be had larger, the smallest that suffices.
-pub(super) fn machines(assessor: &Assessor<'_>, offer: &Offer) -> Option<Machines> {
-    if offer.config.machine.is_some() || offer.product().kind() != ProductKind::Volume {
-        return None;
+/// A machine, flexible ones in one size.
+struct Machine {
+    part: Part,
+    monthly: Option<Money>,
+    /// The lowest of its own limits over the load, with a plain volume.
+    over: f64,
+}
+
+impl Fleet {
+    /// The machines for the volumes of an offer; `None` if it is no volume, names a machine, or none is known.
+    pub(super) fn of(assessor: &Assessor<'_>, offer: &Offer) -> Option<Self> {
+        if offer.config.machine.is_some() || offer.product().kind() != ProductKind::Volume {
+            return None;
+        }
+        let (provider, _) = offer.config.volume.product.split_once('/')?;
+        let families = assessor.catalogue.products().filter(|product| product.kind() == ProductKind::Machine);
+        let own = families.filter(|family| family.name().eq_ignore_ascii_case(provider));
+        let names: Vec<String> = own.flat_map(Product::machines).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let plain = plain(assessor, offer);
+        let sizes = names.iter().flat_map(|name| sizes(assessor, &plain, name));
+        let mut machines: Vec<Machine> = sizes.filter_map(|part| Machine::of(assessor, &plain, part)).collect();
+        let price = |machine: &Machine| machine.monthly.map_or(i128::MAX, |monthly| monthly.millionths);
+        machines.sort_by(|a, b| {
+            let by_limits = || a.over.total_cmp(&b.over).then_with(|| a.part.product.cmp(&b.part.product));
+            price(a).cmp(&price(b)).then_with(by_limits)
+        });
+        Some(Self { machines })
     }
-    let (provider, _) = offer.config.volume.product.split_once('/')?;
-    let families = assessor.catalogue.products().filter(|product| product.kind() == ProductKind::Machine);
-    let names: Vec<String> =
-        families.filter(|family| family.name().eq_ignore_ascii_case(provider)).flat_map(Product::machines).collect();
-    let mut enough: Vec<(f64, String)> = names.iter().filter_map(|name| suffices(assessor, offer, name)).collect();
-    enough.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-    (!names.is_empty()).then(|| Machines {
-        enough: enough.len(),
-        of: names.len(),
-        least: enough.into_iter().take(NAMED).map(|(_, name)| name).collect(),
-    })
+
+    /// The first machine that lets the design point through to an offer.
+    pub(super) fn cheapest(&self, assessor: &Assessor<'_>, offer: &Offer) -> Result<Attachment, Rejection> {
+        self.for_all(assessor, &[(assessor, offer)])
+    }
+
+    /// The first machine that lets the design points of several offers through together.
+    pub(super) fn for_all(
+        &self,
+        assessor: &Assessor<'_>,
+        parts: &[(&Assessor<'_>, &Offer)],
+    ) -> Result<Attachment, Rejection> {
+        let room = assessor.wanted.room();
+        let enough = || self.machines.iter().filter(|machine| machine.over >= room * (1.0 - 1e-9));
+        let of = self.machines.len();
+        let attached = enough().find_map(|machine| {
+            let (offer, binds) = machine.carries(room, parts)?;
+            Some(Attachment {
+                monthly: machine.monthly,
+                binds,
+                volumes: parts.iter().map(|(_, offer)| members(offer)).sum(),
+                volumes_max: offer.machine_shape().and_then(|shape| shape.volumes),
+                network_gbps: offer.machine_shape().and_then(|shape| shape.network_bits_per_second).map(|bits| bits / 1e9),
+                enough: enough().count(),
+                of,
+                offer,
+            })
+        });
+        attached.ok_or_else(|| {
+            let (first, offer) = parts[0];
+            let nearest = self.machines.iter().max_by(|a, b| a.over.total_cmp(&b.over));
+            let nearest = nearest.and_then(|machine| {
+                let attached = machine.with(first, offer)?;
+                let own = own_limits(first, &attached).into_iter().next()?;
+                Some((machine.part.product.clone(), first.limit(&attached, &own)))
+            });
+            Rejection { name: offer.short().to_string(), why: Why::NoMachine { of, nearest } }
+        })
+    }
 }
 
-/// The machine, as large as it has to be, with what its own ceilings allow.
-fn suffices(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Option<(f64, String)> {
-    let plain = Part { product: name.to_owned(), settings: Vec::new() };
-    let at = |machine: Part| {
-        let config = Config { machine: Some(machine), ..offer.config.clone() };
+impl Machine {
+    fn of(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<Self> {
+        let config = Config { machine: Some(part.clone()), ..plain.config.clone() };
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
-        let beside = assessor.asked.beside(&attached);
-        let is_own = |ceiling: usize| ceiling >= offer.ceilings.len();
-        let own = beside.iter().find(|tight| is_own(tight.bound.ceiling)).map_or(f64::MAX, |tight| tight.over);
-        let fits = beside.first().is_none_or(|tight| tight.allows(assessor.wanted.room()));
-        fits.then(|| (own, attached.short().machine.map_or_else(|| name.to_owned(), |machine| machine.to_string())))
-    };
-    at(plain.clone()).or_else(|| larger(assessor, offer, &plain).into_iter().find_map(at))
+        let over = own_limits(assessor, &attached).first().map_or(f64::MAX, |tight| tight.over);
+        let monthly = difference(price_of(plain, assessor.terms), price_of(&attached, assessor.terms));
+        Some(Self { part, monthly, over })
+    }
+
+    fn with(&self, assessor: &Assessor<'_>, offer: &Offer) -> Option<Offer> {
+        let config = Config { machine: Some(self.part.clone()), ..offer.config.clone() };
+        assessor.catalogue.offer(&config, assessor.terms).ok()
+    }
+
+    /// The first offer on this machine, and the machine's limit that binds; `None` if it does not let all of them through.
+    fn carries(&self, room: f64, parts: &[(&Assessor<'_>, &Offer)]) -> Option<(Offer, Option<Limit>)> {
+        let mut first = None;
+        let mut shared: Vec<(Limit, f64)> = Vec::new();
+        for (assessor, offer) in parts {
+            let attached = self.with(assessor, offer)?;
+            let beside = assessor.asked.beside(&attached);
+            if !beside.first().is_none_or(|tight| tight.allows(room)) {
+                return None;
+            }
+            for tight in own_limits(assessor, &attached) {
+                let limit = assessor.limit(&attached, &tight);
+                match shared.iter_mut().find(|(known, _)| known.name == limit.name) {
+                    Some((_, used)) => *used += 1.0 / tight.over,
+                    None => shared.push((limit, 1.0 / tight.over)),
+                }
+            }
+            first.get_or_insert(attached);
+        }
+        let first = first?;
+        let volumes: u32 = parts.iter().map(|(_, offer)| members(offer)).sum();
+        let volumes_max = first.machine_shape().and_then(|shape| shape.volumes);
+        let fits = volumes_max.is_none_or(|max| volumes <= max)
+            && shared.iter().all(|(_, used)| used * room <= 1.0 + 1e-9);
+        let binds = shared.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(limit, _)| limit);
+        fits.then_some((first, binds))
+    }
 }
 
-/// The machine with each of its options doubled from the least on, to the most.
-fn larger(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Vec<Part> {
-    // Any volume of the provider shows what the machine can be: the smallest asks for no machine of some size.
-    let volume = Part { product: offer.config.volume.product.clone(), settings: size(offer) };
-    let config = Config { wraps: Vec::new(), volume, machine: Some(machine.clone()) };
-    let Ok(shown) = assessor.catalogue.offer(&config, assessor.terms) else { return Vec::new() };
+/// Limits that all volumes of a machine share, the tightest first, each once.
+fn own_limits(assessor: &Assessor<'_>, attached: &Offer) -> Vec<Tight> {
+    let mut own = assessor.asked.beside(attached);
+    own.retain(|tight| attached.ceilings[tight.bound.ceiling].scope.is_shared());
+    let mut seen = Vec::new();
+    own.retain(|tight| {
+        let is_new = !seen.contains(&tight.bound.ceiling);
+        seen.push(tight.bound.ceiling);
+        is_new
+    });
+    own
+}
+
+/// The price of the machine: that of volume and machine without that of the volume.
+fn difference(volume: Option<Price>, both: Option<Price>) -> Option<Money> {
+    let (volume, both) = (volume?, both?);
+    let is_priced = both.without.is_empty() && both.monthly.currency == volume.monthly.currency;
+    is_priced.then(|| Money { millionths: both.monthly.millionths - volume.monthly.millionths, ..both.monthly })
+}
+
+/// One volume of the offer's size without options, which needs no machine of some size; the offer if there is none.
+fn plain(assessor: &Assessor<'_>, offer: &Offer) -> Offer {
+    let is_size = |setting: &&Setting| matches!(setting, Setting::Option { name, .. } if name == "size");
+    let settings = offer.config.volume.settings.iter().filter(is_size).cloned().collect();
+    let volume = Part { product: offer.config.volume.product.clone(), settings };
+    let config = Config { wraps: Vec::new(), volume, machine: None };
+    assessor.catalogue.offer(&config, assessor.terms).unwrap_or_else(|_| offer.clone())
+}
+
+/// A machine as the catalogue has it, and flexible ones with each option doubled up to the highest value.
+fn sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
+    let machine = Part { product: name.to_owned(), settings: Vec::new() };
+    let config = Config { machine: Some(machine.clone()), ..plain.config.clone() };
+    let Ok(shown) = assessor.catalogue.offer(&config, assessor.terms) else { return vec![machine] };
     let grown = |chosen: &Chosen| {
         let (Some(low), Some(high)) = (chosen.low, chosen.high) else { return Vec::new() };
         let doubled = std::iter::successors(Some(low.max(1.0) * 2.0), |value| Some(value * 2.0));
@@ -57,11 +173,6 @@ fn larger(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Vec<Part> {
         };
         values.map(part).collect::<Vec<Part>>()
     };
-    shown.machine_options.iter().flat_map(grown).collect()
-}
-
-/// The size alone.
-fn size(offer: &Offer) -> Vec<Setting> {
-    let is_size = |setting: &&Setting| matches!(setting, Setting::Option { name, .. } if name == "size");
-    offer.config.volume.settings.iter().filter(is_size).cloned().collect()
+    let grown: Vec<Part> = shown.machine_options.iter().flat_map(grown).collect();
+    std::iter::once(machine.clone()).chain(grown).collect()
 }

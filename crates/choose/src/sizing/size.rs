@@ -1,14 +1,15 @@
 //! Every product against what is wanted: the least configurations that suffice, priced, offered the load, ranked.
 
+use std::cmp::Ordering::{self, Equal};
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_catalogue::{Catalogue, Config, Offer, Part, Price, Product, ProductKind, Terms};
 use thiserror::Error;
 
 use super::assess::{Assessed, Assessor, Attempt};
-use super::machines::machines;
+use super::machines::Fleet;
+use super::product_facts::is_shareable;
 use super::{Choice, Rejection, Sizing, Wanted, Why};
-use crate::asked::Asked;
 use crate::climb::{Found, Goal, of_width};
 use crate::matching::price_of;
 
@@ -37,7 +38,7 @@ pub struct Search {
 }
 
 impl Default for Search {
-    /// All that is ranked, striped over 16 volumes at most.
+    /// All that is ranked, striped over 4 volumes at most.
     fn default() -> Self {
         Self { products: Vec::new(), machine: None, widest: WIDEST }
     }
@@ -60,7 +61,7 @@ fn meant(nearest: &[String]) -> String {
 }
 
 /// The word before the slash.
-fn provider(name: &str) -> &str {
+pub(super) fn provider(name: &str) -> &str {
     name.split_once('/').map_or(name, |(provider, _)| provider)
 }
 
@@ -116,66 +117,55 @@ fn unknown(catalogue: &Catalogue, name: &str) -> UnknownProvider {
 
 /// Finds what carries `wanted`: of every product the cheapest configuration that does.
 pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Search) -> Sizing {
-    let asked = asked(wanted);
-    let assessor = Assessor { catalogue, terms, wanted, asked: &asked };
+    let assessor = Assessor::new(catalogue, terms, wanted);
     let mut sizing = Sizing {
         wanted: wanted.clone(),
         choices: Vec::new(),
         frontier: Vec::new(),
         nearly: Vec::new(),
         slower: Vec::new(),
+        layouts: Vec::new(),
         rejected: Vec::new(),
         looked_at: 0,
     };
     for product in catalogue.products().filter(|product| search.has(product)) {
         best_of(&assessor, search, product, &mut sizing);
     }
-    for choice in sizing.choices.iter_mut().chain(&mut sizing.nearly).chain(&mut sizing.slower) {
-        choice.machines = machines(&assessor, &choice.offer);
-    }
     keep_frontier(&mut sizing.frontier, wanted);
-    sizing.choices.sort_by_key(monthly);
-    sizing.nearly.sort_by_key(monthly);
-    sizing.slower.sort_by_key(monthly);
+    for ranked in [&mut sizing.choices, &mut sizing.nearly, &mut sizing.slower] {
+        ranked.sort_by(by_cost);
+    }
     sizing.rejected.sort_by(|a, b| b.why.share().total_cmp(&a.why.share()));
-    sizing.looked_at = asked.looked_at();
+    sizing.looked_at = assessor.asked.looked_at();
     sizing
 }
 
-/// Puts the cheapest configuration of a product among the choices, those that miss the objective, or the rejections, and
-/// those of its other levels that meet it on the frontier's list.
+/// Adds the cheapest configuration of a product to the choices, those that miss an objective, or the rejections, and the
+/// cheapest of each level to the frontier's list.
 fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product, sizing: &mut Sizing) {
-    let mut attempt = Attempt::default();
-    let mut found = match least(assessor, search, product, &ROOMIER) {
-        Ok(candidates) => {
-            let found = attempt.tries(assessor, candidates.clone());
-            if let Some(cheapest) = &found {
-                sizing.frontier.extend(attempt.other_levels(assessor, candidates, cheapest));
-            }
-            found
-        }
+    if assessor.wanted.platform.cluster.is_some() && is_shareable(product) == Some(false) {
+        let why = "one machine at a time can write it, and RAC shares its volumes among instances";
+        return sizing.rejected.push(Rejection { name: product.name().to_owned(), why: Why::Refused(why.to_owned()) });
+    }
+    let mut attempt = Attempt::new(assessor);
+    match least(assessor, search, product, &ROOMIER) {
+        Ok(candidates) => attempt.tries(candidates),
         Err(rejection) => return sizing.rejected.push(rejection),
-    };
+    }
     let mut roomier = ROOMIEST.into_iter();
-    while let (None, Some(over), Some(times)) = (&found, attempt.held_at(), roomier.next()) {
+    while let (Some(over), Some(times)) = (attempt.held_at(), roomier.next()) {
         let Ok(candidates) = least(assessor, search, product, &[over * times]) else { break };
-        found = attempt.tries(assessor, candidates);
+        attempt.tries(candidates);
     }
-    match found {
-        Some(choice) => {
-            sizing.frontier.push(choice.clone());
-            sizing.choices.push(choice);
-        }
-        None => attempt.give_up(product, sizing),
-    }
+    attempt.finish(product, sizing);
 }
 
 /// Leaves those with a price that let sessions wait less, by a twentieth, than all that are cheaper.
 fn keep_frontier(choices: &mut Vec<Choice>, wanted: &Wanted) {
     let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]);
+    choices.retain(|choice| choice.price.is_some() && waiting(choice).is_some());
+    choices.sort_by(|a, b| by_cost(a, b).then_with(|| waiting(a).partial_cmp(&waiting(b)).unwrap_or(Equal)));
     let mut least = f64::INFINITY;
-    choices.retain(|choice| choice.price.is_some());
-    choices.sort_by_key(monthly);
     choices.retain(|choice| {
         let better = waiting(choice).filter(|waiting| *waiting < least * FASTER);
         least = better.unwrap_or(least);
@@ -183,20 +173,19 @@ fn keep_frontier(choices: &mut Vec<Choice>, wanted: &Wanted) {
     });
 }
 
-fn monthly(choice: &Choice) -> i128 {
-    choice.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths)
+pub(super) fn by_cost(a: &Choice, b: &Choice) -> Ordering {
+    a.cost().total_cmp(&b.cost())
 }
 
 /// Holds one configuration against what is wanted, whether it meets the objective or not.
 pub fn judge(catalogue: &Catalogue, config: &Config, wanted: &Wanted, terms: &Terms) -> Result<Choice, Rejection> {
-    let asked = asked(wanted);
-    let assessor = Assessor { catalogue, terms, wanted, asked: &asked };
+    let assessor = Assessor::new(catalogue, terms, wanted);
     let refused = |why: String| Rejection { name: config.to_string(), why: Why::Refused(why) };
     let offer = catalogue.offer(config, terms).map_err(|refusal| refused(refusal.to_string()))?;
     if offer.capacity < wanted.capacity {
         return Err(refused(format!("it holds {} of {}", offer.capacity, wanted.capacity)));
     }
-    if let Some(tight) = asked.tightest(&offer).filter(|tight| !tight.allows(wanted.room())) {
+    if let Some(tight) = assessor.asked.tightest(&offer).filter(|tight| !tight.allows(wanted.room())) {
         return Err(Rejection { name: offer.short().to_string(), why: Why::Ceiling(assessor.limit(&offer, &tight)) });
     }
     let price = price_of(&offer, terms);
@@ -204,16 +193,12 @@ pub fn judge(catalogue: &Catalogue, config: &Config, wanted: &Wanted, terms: &Te
         Assessed::Meets(choice) | Assessed::Misses { choice, .. } => *choice,
         Assessed::Fails(rejection) => return Err(rejection),
     };
-    choice.machines = machines(&assessor, &choice.offer);
+    let fleet = Fleet::of(&assessor, &choice.offer);
+    choice.machine = fleet.and_then(|fleet| fleet.cheapest(&assessor, &choice.offer).ok());
     Ok(choice)
 }
 
-fn asked(wanted: &Wanted) -> Asked {
-    Asked::of(wanted.points.iter().map(super::Point::asks))
-}
-
 /// An offer whose ceilings suffice.
-#[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) offer: Offer,
     pub(super) price: Option<Price>,
@@ -230,7 +215,7 @@ fn least(
     product: &Product,
     rooms: &[f64],
 ) -> Result<Vec<Candidate>, Rejection> {
-    let Assessor { catalogue, terms, wanted, asked } = *assessor;
+    let Assessor { catalogue, terms, wanted, asked, .. } = assessor;
     let rooms: Vec<f64> = rooms.iter().map(|room| room * wanted.room()).collect();
     let goal = Goal {
         catalogue,

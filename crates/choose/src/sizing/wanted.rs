@@ -4,7 +4,7 @@
 //! are added up. Knows no product.
 
 use plimsoll_ingest::{Class, Subject};
-use plimsoll_record::{Measure, Objective, Scope};
+use plimsoll_record::Measure;
 use plimsoll_units::Bytes;
 use thiserror::Error;
 
@@ -12,6 +12,8 @@ use super::backlog::{Allowance, lowest_limit};
 use super::burst::{Hidden, LARGE, hidden};
 use super::classes::Windows;
 use super::design::{Burst, Busiest, ClassLoad, Design, Measured, Point, Step, Wanted, Window};
+use super::objective::{ClassObjective, class_for};
+use super::platform::Platform;
 use crate::diagnosis::{Question, Verdict, diagnose};
 
 /// Why a demand says nothing to size by.
@@ -47,7 +49,7 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
         return Err(Unclear::NoOperations { subject: subject.name.clone() });
     }
     let longest = slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default();
-    let allowance = allowance(design.objective);
+    let allowance = allowance(&design.objectives);
     let rates = |of| windows.iter().map(|window| (window.rate(of), window.seconds)).collect::<Vec<_>>();
     let level = |of| match design.quantile {
         Some(share) => quantile(rates(of), share),
@@ -75,15 +77,18 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
     }
     let seconds: f64 = windows.iter().map(|window| window.seconds).sum();
     let operations: f64 = windows.iter().map(|window| window.rate(Busiest::Operations) * window.seconds).sum();
-    let assumptions = all.assumed.iter().map(|text| (*text).to_owned()).collect();
+    let mut assumptions: Vec<String> = all.assumed.iter().map(|text| (*text).to_owned()).collect();
+    assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
     let series = if design.quantile.is_none() { grown(windows, design.growth.times()) } else { Vec::new() };
     Ok(Wanted {
         subject: subject.name.clone(),
-        objective: design.objective.map(|objective| on_reads(objective, &points)),
+        objectives: design.objectives.iter().map(|objective| objective.on_reads(&points)).collect(),
+        platform: Platform::of(subject),
         points,
         headroom: design.headroom,
         mean_iops: operations / seconds * design.growth.times(),
-        capacity: Bytes::new((design.capacity.get() as f64 * design.growth.times()).ceil() as u64),
+        capacity: Bytes::new((design.capacity.get() as f64 * design.growth.times() / (1.0 - design.free)).ceil() as u64),
+        free: design.free,
         answer: answer(subject),
         today: all.latencies(),
         may_be_slower: design.may_be_slower,
@@ -95,10 +100,17 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
     })
 }
 
-/// An objective about all operations is about reads: writes mostly wait behind sessions, and hide the reads' tail.
-fn on_reads(objective: Objective, points: &[Point]) -> Objective {
-    let reads = points.iter().flat_map(|point| &point.classes).any(|class| class.reads > 0.0);
-    if objective.over == Scope::All && reads { Objective { over: Scope::Read, ..objective } } else { objective }
+/// A sentence about the operations that an objective is judged on if the input does not count those of its class.
+fn stand_in(objective: &ClassObjective, points: &[Point]) -> Option<String> {
+    let class = objective.class?;
+    let found = points.iter().find_map(|point| class_for(&point.classes, class));
+    match found {
+        Some(found) if found == class => None,
+        Some(found) => {
+            Some(format!("the input does not count {}: \"{objective}\" is about {}", class.name(), found.name()))
+        }
+        None => Some(format!("the input has no {}: \"{objective}\" is about no operation", class.name())),
+    }
 }
 
 fn answer(subject: &Subject) -> Option<Verdict> {
@@ -107,14 +119,15 @@ fn answer(subject: &Subject) -> Option<Verdict> {
     first.filter(|verdict| !matches!(verdict, Verdict::Untold { .. }))
 }
 
-/// What may wait: as much as may miss the objective, for as long as its limit.
-fn allowance(objective: Option<Objective>) -> Allowance {
-    let Some(objective) = objective else { return Allowance::default() };
-    let share = match objective.measure {
+/// What may wait: as much as may miss the strictest objective, for as long as the shortest bound.
+fn allowance(objectives: &[ClassObjective]) -> Allowance {
+    let share = |measure: Measure| match measure {
         Measure::Mean => Allowance::default().share,
         Measure::Quantile(quantile) => 1.0 - quantile,
     };
-    Allowance { wait: objective.limit, share }
+    let each = objectives.iter().map(|one| (one.objective.limit, share(one.objective.measure)));
+    let strictest = each.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
+    strictest.map_or_else(Allowance::default, |(wait, share)| Allowance { wait, share })
 }
 
 fn grown(mut windows: Vec<Window>, times: f64) -> Vec<Window> {

@@ -55,7 +55,7 @@ pub fn growth(
     let yearly = design.growth.yearly;
     let at = |months: u32| wanted(subject, &Design { growth: Growth { yearly, months }, ..design.clone() });
     let fails = |months: u32| -> Result<Option<NoLonger>, Unclear> {
-        Ok(fails(judge(catalogue, &choice.offer.config, &at(months)?, terms), design))
+        Ok(fails(judge(catalogue, &choice.offer.config, &at(months)?, terms)))
     };
     let later = |months: u32| -> Result<Later, Unclear> {
         let wanted = at(months)?;
@@ -70,14 +70,11 @@ pub fn growth(
     }))
 }
 
-/// Why a configuration does not do; none when it does.
-fn fails(judged: Result<Choice, Rejection>, design: &Design) -> Option<NoLonger> {
+/// Why a configuration does not suffice; `None` if it does.
+fn fails(judged: Result<Choice, Rejection>) -> Option<NoLonger> {
     match judged {
         Err(rejection) => Some(NoLonger::Carries(rejection)),
-        Ok(choice) => {
-            let limit = design.objective.map(|objective| objective.limit);
-            choice.reached.zip(limit).is_some_and(|(reached, limit)| reached > limit).then_some(NoLonger::Meets)
-        }
+        Ok(choice) => (!choice.meets()).then_some(NoLonger::Meets),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is chosen of the catalogue that comes with the program suffices, and more is never cheaper.
 
 use plimsoll_catalogue::{Catalogue, Config};
-use plimsoll_choose::sizing::{Choice, Search, Sizing, Wanted, Why, judge, size};
+use plimsoll_choose::sizing::{Choice, Cluster, Platform, Search, Sizing, Wanted, Why, judge, size};
 use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn every_product_is_chosen_or_rejected_once() {
     expected.sort();
     assert_eq!(names, expected);
     assert!(sizing.looked_at >= 10_000, "{}", sizing.looked_at);
-    assert!(sizing.choices.is_sorted_by_key(|choice| cost(choice).unwrap_or(i128::MAX)));
+    assert!(sizing.choices.is_sorted_by(|a, b| a.cost() <= b.cost()));
     assert!(sizing.rejected.is_sorted_by(|a, b| a.why.share() >= b.why.share()));
 }
 
@@ -76,12 +76,12 @@ fn a_choice_of_several_thousand_is_on_offer() {
 #[test]
 fn an_objective_sorts_out_what_is_too_slow() {
     let mut wanted = database(1_000.0, Bytes::gib(2048));
-    wanted.objective = "read p99<=10ms".parse().ok();
+    wanted.objectives = vec!["read:p99<=10ms".parse().unwrap()];
     let sizing = sized(&wanted, &["gcp/pd-standard", "gcp/pd-ssd"]);
     assert_eq!(sizing.choices.iter().map(short).collect::<Vec<_>>(), ["gcp/pd-ssd:2048GiB"]);
     assert!(short(&sizing.nearly[0]).starts_with("gcp/pd-standard"));
-    let reached = sizing.choices[0].reached.unwrap();
-    assert!(reached <= wanted.objective.unwrap().limit);
+    let reached = sizing.choices[0].reached[0];
+    assert!(reached.is_met() && reached.over() <= 1.0 && !sizing.nearly[0].meets());
     assert!(sizing.choices[0].latency.iter().any(|one| one.p99.is_some()));
 }
 
@@ -89,7 +89,7 @@ fn an_objective_sorts_out_what_is_too_slow() {
 fn ceilings_are_raised_as_long_as_they_hold_the_objective_up() {
     // 100 IOPS suffice for 20 a second, and one waits for the other up to 10 ms.
     let mut wanted = database(20.0, Bytes::gib(100));
-    wanted.objective = "read p99<=5ms".parse().ok();
+    wanted.objectives = vec!["read:p99<=5ms".parse().unwrap()];
     let sizing = sized(&wanted, &["aws/io2"]);
     let raised = sizing.choices[0].binds.as_ref().unwrap();
     assert!(raised.over > 8.0, "{raised:?}");
@@ -112,8 +112,8 @@ fn a_choice_is_not_slower_than_the_storage_of_today() {
 
 #[test]
 fn a_level_that_is_too_slow_gives_way_to_a_faster_one() {
-    let slow = Wanted { objective: "p99<=10ms".parse().ok(), ..database(300.0, Bytes::gib(1000)) };
-    let fast = Wanted { objective: "p99<=2500us".parse().ok(), ..slow.clone() };
+    let slow = Wanted { objectives: vec!["p99<=10ms".parse().unwrap()], ..database(300.0, Bytes::gib(1000)) };
+    let fast = Wanted { objectives: vec!["p99<=2500us".parse().unwrap()], ..slow.clone() };
     let level = |wanted: &Wanted| sized(wanted, &["oci"]).choices[0].offer.config.to_string();
     assert!(level(&slow).contains("vpu=0"), "{}", level(&slow));
     assert!(!level(&fast).contains("vpu=0"), "{}", level(&fast));
@@ -125,7 +125,7 @@ fn more_money_on_the_frontier_lets_sessions_wait_less() {
     let frontier = sized(&wanted, &[]).frontier;
     assert!(frontier.len() >= 2);
     let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]).unwrap();
-    assert!(frontier.is_sorted_by(|a, b| cost(a) <= cost(b) && waiting(b) < 0.95 * waiting(a)));
+    assert!(frontier.is_sorted_by(|a, b| a.cost() <= b.cost() && waiting(b) < 0.95 * waiting(a)));
     // Levels of one product stand beside each other.
     let oci = sized(&wanted, &["oci/block-volume"]);
     assert!(
@@ -148,12 +148,71 @@ fn a_machine_caps_its_volumes_and_leaves_other_providers_out() {
 }
 
 #[test]
-fn machines_that_let_it_through_are_counted() {
-    let machines =
-        |iops: f64| sized(&database(iops, Bytes::gib(500)), &["aws/io2"]).choices[0].machines.clone().unwrap();
-    let (few, many) = (machines(100_000.0), machines(1_000.0));
+fn the_machine_lets_the_volumes_through() {
+    let machine = |iops: f64| sized(&database(iops, Bytes::gib(500)), &["aws/io2"]).choices[0].machine.clone().unwrap();
+    let (few, many) = (machine(100_000.0), machine(1_000.0));
     assert!(few.enough < many.enough && few.enough > 0 && many.of == few.of, "{few:?} {many:?}");
-    assert!(!few.least.is_empty());
+    let binds = few.binds.unwrap();
+    assert!(binds.over >= 1.0 - 1e-6, "{binds:?}");
+    assert!(few.offer.config.machine.is_some() && few.volumes <= few.volumes_max.unwrap(), "{} volumes", few.volumes);
+}
+
+#[test]
+fn a_load_above_every_machine_has_no_choice() {
+    // One io2 carries 256,000 IOPS; 32 of them carry what no instance lets through.
+    let catalogue = Catalogue::built_in();
+    let search = Search { widest: 32, ..Search::among(&catalogue, &["aws/io2".into()]).unwrap() };
+    let sizing = size(&catalogue, &database(4e6, Bytes::gib(50_000)), &terms(), &search);
+    assert!(sizing.choices.is_empty());
+    let Why::NoMachine { of, nearest: Some((_, limit)) } = &sizing.rejected[0].why else {
+        panic!("{:?}", sizing.rejected)
+    };
+    assert!(*of > 1_000 && limit.over < 1.0, "{of} {limit:?}");
+}
+
+#[test]
+fn each_class_has_its_own_objective() {
+    let of = |objectives: &[&str]| {
+        let objectives = objectives.iter().map(|text| text.parse().unwrap()).collect();
+        sized(&Wanted { objectives, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"])
+    };
+    let both = of(&["redo:p99<=20ms", "read:p99<=20ms"]);
+    assert_eq!(both.choices.len(), 2, "{:?}", both.nearly.iter().map(short).collect::<Vec<_>>());
+    let reached = &both.choices[0].reached;
+    assert!(reached.len() == 2 && reached[0].time != reached[1].time, "{reached:?}");
+    let redo = of(&["redo:p99<=1us", "read:p99<=20ms"]);
+    assert!(redo.choices.is_empty());
+    assert!(redo.nearly.iter().all(|one| !one.reached[0].is_met() && one.reached[1].is_met()), "{:?}", redo.nearly);
+}
+
+#[test]
+fn a_cluster_leaves_out_volumes_of_one_machine() {
+    let cluster = Cluster { instances: vec!["a".into()], waits: 0.1 };
+    let platform = Platform { cluster: Some(cluster), exadata: None };
+    let sizing = sized(&Wanted { platform, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"]);
+    assert_eq!(sizing.choices.iter().map(|choice| choice.offer.product().name()).collect::<Vec<_>>(), ["aws/io2"]);
+    assert!(matches!(&sizing.rejected[0].why, Why::Refused(why) if why.contains("RAC")), "{:?}", sizing.rejected);
+    assert!(sizing.choices[0].risks.iter().any(|risk| risk.text.contains("does not support RAC")));
+}
+
+#[test]
+fn a_stripe_is_lost_with_any_of_its_members() {
+    let (catalogue, wanted) = (Catalogue::built_in(), database(100.0, Bytes::gib(50)));
+    let loss = |text: &str| judge(&catalogue, &text.parse().unwrap(), &wanted, &terms()).unwrap().yearly_loss.unwrap();
+    assert!((loss("aws/gp3:200GiB") - 0.002).abs() < 1e-12);
+    assert!((loss("stripe(8,64KiB) of aws/gp3:200GiB") - (1.0 - 0.998_f64.powi(8))).abs() < 1e-12);
+}
+
+#[test]
+fn a_price_that_was_not_read_ranks_a_quarter_higher() {
+    let sizing = sized(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws"]);
+    let unread: Vec<&Choice> = sizing.choices.iter().filter(|choice| choice.has_unread_price()).collect();
+    assert!(!unread.is_empty());
+    for choice in &sizing.choices {
+        let Some(total) = choice.total() else { continue };
+        let times = if choice.has_unread_price() { 1.25 } else { 1.0 };
+        assert!((choice.cost() / total.as_f64() - times).abs() < 1e-9, "{}", short(choice));
+    }
 }
 
 #[test]

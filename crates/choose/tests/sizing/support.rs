@@ -46,7 +46,7 @@ pub fn subject(lines: &str) -> Subject {
 
 /// A design without anything added.
 pub fn plain() -> Design {
-    Design { quantile: Some(0.95), burst: Burst::None, headroom: 0.0, ..Design::of(Bytes::gib(100)) }
+    Design { quantile: Some(0.95), burst: Burst::None, headroom: 0.0, free: 0.0, ..Design::of(Bytes::gib(100)) }
 }
 
 pub fn terms() -> Terms {

@@ -146,8 +146,8 @@ fn growth_is_compounded_and_the_capacity_grows_as_well() {
 
 #[test]
 fn an_objective_is_about_reads_where_there_are_any() {
-    let design = Design { objective: "p99<=1ms".parse().ok(), ..plain() };
-    let of = |lines: &str| wanted(&subject(lines), &design).unwrap().objective.unwrap().to_string();
+    let design = Design { objectives: vec!["p99<=1ms".parse().unwrap()], ..plain() };
+    let of = |lines: &str| wanted(&subject(lines), &design).unwrap().objectives[0].to_string();
     assert_eq!(of("08:00 60 reads iops mean 100"), "read p99 <= 1 ms");
     assert_eq!(of("08:00 60 redo iops mean 100"), "p99 <= 1 ms");
 }
@@ -177,7 +177,23 @@ fn work_in_a_twentieth_of_the_time_is_sized_for() {
     assert!((3_950.0..=4_000.0).contains(&replayed.points[0].iops()), "{:?}", replayed.points);
     assert_eq!((replayed.measured.highest_iops, percentile.measured.highest_iops), (4_000.0, 4_000.0));
     // Who may wait a minute for one in five operations needs less.
-    let patient = Design { objective: "p80<=60s".parse().ok(), ..every };
+    let patient = Design { objectives: vec!["p80<=60s".parse().unwrap()], ..every };
     let patient = wanted(&subject, &patient).unwrap();
     assert!(patient.points[0].iops() < 3_000.0, "{:?}", patient.points);
+}
+
+#[test]
+fn the_strictest_objective_bounds_the_wait() {
+    let objectives = ["redo:p99<=1ms", "read:p95<=5ms"].map(|text| text.parse().unwrap()).to_vec();
+    let lines = "08:00 60 reads iops mean 100";
+    let wanted = wanted(&subject(lines), &Design { objectives, ..plain() }).unwrap();
+    assert_eq!(wanted.allowance.wait, plimsoll_units::Span::from_millis(1));
+    assert!((wanted.allowance.share - 0.01).abs() < 1e-9, "{:?}", wanted.allowance);
+    assert!(wanted.assumptions.iter().any(|text| text.contains("the input has no redo")), "{:?}", wanted.assumptions);
+}
+
+#[test]
+fn volumes_are_not_filled_to_the_last_byte() {
+    let wanted = wanted(&subject("08:00 60 reads iops mean 100"), &Design { free: 0.2, ..plain() }).unwrap();
+    assert_eq!(wanted.capacity, Bytes::gib(125));
 }

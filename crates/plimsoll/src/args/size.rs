@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use plimsoll_catalogue::Money;
-use plimsoll_choose::sizing::Burst;
-use plimsoll_record::Objective;
+use plimsoll_choose::sizing::{Burst, ClassObjective};
 use plimsoll_units::Bytes;
 
 use super::inputs::InputArgs;
@@ -17,6 +16,7 @@ pub(super) const SIZE_EXAMPLES: &str = "\
 Examples:
   plimsoll size awrrpt_1_100_101.html --capacity 2TiB           what carries it, the cheapest first
   plimsoll size reports/ --capacity 2TiB --provider oci --objective 'p99 <= 1 ms'
+  plimsoll size reports/ --capacity 2TiB -o 'redo:p99<=1ms' -o 'read:p99<=5ms'
   plimsoll size reports/ --capacity 500GiB --growth 30%/year --months 36 --headroom 10%
   plimsoll size reports/ --capacity 2TiB --provider oci --what-if levels
   plimsoll size reports/ --capacity 2TiB --what-if cache,growth --ram-price '5 USD' --growth 30%/year
@@ -42,9 +42,11 @@ pub struct SizeArgs {
     /// So many volumes may be one stripe, at most; 1 for no stripes
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=32))]
     pub stripe: u32,
-    /// What response times have to meet at the expected load; of reads, where it does not say of what
-    #[arg(short, long)]
-    pub objective: Option<Objective>,
+    /// What response times have to meet at the expected load, such as p99<=5ms, read:p99<=5ms or redo:p99<=1ms; of reads
+    /// without a class. Classes: read, write, redo, random-read, sequential-read, data-write, temp-read, temp-write. Several
+    /// may be given
+    #[arg(short, long, value_name = "OBJECTIVE")]
+    pub objective: Vec<ClassObjective>,
     /// Rank choices, too, that answer some class of operations more slowly, by a fifth or more, than the storage of today
     /// as the reports have it
     #[arg(long)]
@@ -59,6 +61,9 @@ pub struct SizeArgs {
     /// What limits have to allow above the expected load
     #[arg(long, value_name = "PERCENT", default_value = "20%")]
     pub headroom: Percent,
+    /// Share of the volumes that stays free
+    #[arg(long, value_name = "PERCENT", default_value = "10%")]
+    pub free: Percent,
     /// How load and capacity grow, such as 30%/year or 2%/month
     #[arg(long, value_name = "PERCENT/year")]
     pub growth: Option<YearlyGrowth>,

@@ -1,7 +1,8 @@
 //! What was asked, what carries it and what does not, choice by choice.
 
 use plimsoll_choose::sizing::{
-    Backlog, Busiest, Choice, ClassLoad, Limit, Point, Rejection, Sizing, Slower, Step, Wanted, Why,
+    Attachment, Backlog, Busiest, Choice, ClassLoad, Limit, Point, Reached, Rejection, Sizing, Slower, Step,
+    VolumeLayout, Wanted, Why,
 };
 use plimsoll_units::Span;
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ pub(super) fn sizing(sizing: &Sizing) -> Value {
         "looked_at": sizing.looked_at,
         "choices": sizing.choices.iter().map(choice).collect::<Vec<_>>(),
         "frontier": sizing.frontier.iter().map(|one| frontier(&sizing.wanted.points[0], one)).collect::<Vec<_>>(),
+        "layouts": sizing.layouts.iter().map(layout).collect::<Vec<_>>(),
         "slower": sizing.slower.iter().map(choice).collect::<Vec<_>>(),
         "nearly": sizing.nearly.iter().map(choice).collect::<Vec<_>>(),
         "rejected": sizing.rejected.iter().map(rejection).collect::<Vec<_>>(),
@@ -45,8 +47,10 @@ fn wanted(wanted: &Wanted) -> Value {
         "headroom": number(wanted.headroom),
         "mean_iops": number(wanted.mean_iops),
         "capacity_bytes": wanted.capacity.get(),
-        "objective": wanted.objective.map(|objective| objective.to_string()),
-        "objective_limit_ns": wanted.objective.map(|objective| objective.limit.as_nanos()),
+        "free_share": number(wanted.free),
+        "objectives": wanted.objectives.iter().map(|one| json!({ "text": one.to_string(), "limit_ns": one.objective.limit.as_nanos() })).collect::<Vec<_>>(),
+        "cluster": wanted.platform.cluster.as_ref().map(|cluster| json!({ "instances": cluster.instances, "waits_share": number(cluster.waits) })),
+        "exadata": wanted.platform.exadata.map(|exadata| json!({ "smart_scans_share": number(exadata.smart_scans), "flash_share": exadata.flash.map(number) })),
         "assumptions": wanted.assumptions,
     })
 }
@@ -103,16 +107,43 @@ fn choice(choice: &Choice) -> Value {
         "simulated_latency": choice.latency.iter().map(latency).collect::<Vec<_>>(),
         "slower": choice.slower.iter().map(slower).collect::<Vec<_>>(),
         "replayed": choice.backlog.as_ref().map(backlog),
-        "simulated_objective_ns": choice.reached.map(Span::as_nanos),
+        "simulated_objectives": choice.reached.iter().map(reached).collect::<Vec<_>>(),
         "burst": choice.peak.as_ref().map(burst),
-        "machines": choice.machines.as_ref().map(|machines| json!({
-            "enough": machines.enough,
-            "of": machines.of,
-            "least": machines.least,
-        })),
+        "machine": choice.machine.as_ref().map(machine),
+        "total_monthly": choice.total().map(offer::money),
+        "yearly_loss_share": choice.yearly_loss.map(number),
         "risks": choice.risks.iter().map(risk).collect::<Vec<_>>(),
     });
     offer::merged([offer::offer(&choice.offer), own])
+}
+
+fn reached(reached: &Reached) -> Value {
+    json!({ "objective": reached.objective.to_string(), "ns": reached.time.as_nanos(), "met": reached.is_met() })
+}
+
+fn machine(machine: &Attachment) -> Value {
+    json!({
+        "name": machine.offer.short().machine.map(|machine| machine.to_string()),
+        "monthly": machine.monthly.map(offer::money),
+        "binds": machine.binds.as_ref().map(limit),
+        "volumes": machine.volumes,
+        "volumes_max": machine.volumes_max,
+        "network_gbps": machine.network_gbps.map(number),
+        "enough": machine.enough,
+        "of": machine.of,
+    })
+}
+
+fn layout(layout: &VolumeLayout) -> Value {
+    let part = |part: &plimsoll_choose::sizing::VolumePart| json!({ "content": part.content.name(), "capacity_bytes": part.wanted.capacity.get(), "choice": choice(&part.choice) });
+    json!({
+        "provider": layout.provider,
+        "parts": layout.parts.iter().map(part).collect::<Vec<_>>(),
+        "machine": layout.machine.as_ref().map(machine),
+        "total_monthly": layout.total.map(offer::money),
+        "single_monthly": layout.single.map(offer::money),
+        "waiting_sessions": layout.waiting().map(number),
+    })
 }
 
 fn frontier(point: &Point, choice: &Choice) -> Value {

@@ -1,31 +1,27 @@
-//! Sizing: the choice, the ranking of configurations that carry a demand, the design point, and what does not carry it.
+//! Sizing: the choice and the frontier first, then the ranking, the design point, and the configurations that fail.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+mod details;
 
-use plimsoll_catalogue::Cite;
 use plimsoll_choose::diagnosis::{DatabaseEffect, Latencies, effect};
-use plimsoll_choose::sizing::{Choice, ClassLatency, Limit, Point, Rejection, Sizing, Wanted};
+use plimsoll_choose::sizing::{Choice, ClassLatency, Limit, Rejection, Sizing, VolumeLayout};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Account, Outcome};
 
-use super::{file_name, limit, what_if};
-use crate::chart::{self, Axis, Bar, Fill, Group, Joined, Plane, Spot, sentence};
+use super::{limit, what_if};
+use crate::chart::{self, Axis, Fill, Group, Joined, Plane, Spot, sentence};
 use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Headline, Item, Page, Section, Table};
 use crate::scale::Scale;
 use crate::words::diagnosis::share;
-use crate::words::{clean, offer, sizing as words};
+use crate::words::{offer, sizing as words};
 
-/// Configurations that are listed before the rest moves to a collapsed section.
-const FEW: usize = 8;
+/// Rows of the frontier, of the slower and of the failing configurations that precede the collapsed rest.
+const FEW: usize = 6;
 /// Configurations that are listed in all.
 const OTHERS_MAX: usize = 40;
 /// Doubts about the first choice.
-const DOUBTS_MAX: usize = 6;
-/// Inputs that are named as the source of a chart.
-const INPUTS_MAX: usize = 3;
+const DOUBTS_MAX: usize = 3;
 
 /// A sizing with its inputs.
 struct Sized<'a> {
@@ -47,10 +43,12 @@ pub fn sizing(
     let sized = Sized { sizing, account, outcomes, most };
     let subject = &sizing.wanted.subject;
     let title = format!("Storage for {}", if subject.is_empty() { "the demand" } else { subject });
-    let mut sections = vec![sized.ranking()];
+    let mut sections = Vec::new();
     sections.extend(sized.first());
     sections.extend(sized.more_money());
-    sections.push(sized.wanted());
+    sections.extend(sized.layouts());
+    sections.push(sized.ranking());
+    sections.push(sized.design_point());
     sections.extend(what_if::sections(what_ifs));
     sections.extend(sized.nearly());
     sections.extend(sized.slower());
@@ -65,9 +63,10 @@ impl Sized<'_> {
         &self.sizing.choices[..self.sizing.choices.len().min(self.most)]
     }
 
-    /// ` at p99 <= 1 ms`.
-    fn objective(&self) -> String {
-        self.sizing.wanted.objective.map_or_else(String::new, |objective| format!(" at {objective}"))
+    /// ` at redo p99 <= 1 ms, read p99 <= 5 ms`.
+    fn objectives(&self) -> String {
+        let objectives = words::objectives(&self.sizing.wanted.objectives);
+        if objectives.is_empty() { objectives } else { format!(" at {objectives}") }
     }
 
     /// The effect of a choice on the database's time, where both sides are known.
@@ -76,17 +75,50 @@ impl Sized<'_> {
         effect(self.account?, &Latencies(latencies)).filter(|effect| !effect.parts.is_empty())
     }
 
+    /// The layout that is cheaper than the cheapest choice of all.
+    fn best_layout(&self) -> Option<&VolumeLayout> {
+        let first = self.sizing.choices.first().and_then(Choice::total);
+        let is_cheaper = |layout: &&VolumeLayout| match (layout.total, first) {
+            (Some(layout), Some(first)) => layout.currency == first.currency && layout.millionths < first.millionths,
+            (_, first) => first.is_none(),
+        };
+        self.sizing.layouts.first().filter(is_cheaper)
+    }
+
+    /// The platform's caution if the figures are not the whole demand of other storage, then the verdict.
     fn headline(&self) -> Headline {
-        let Sizing { wanted, nearly, looked_at, .. } = self.sizing;
-        let (looked, meets) = (number::whole(*looked_at as f64), self.objective());
+        let platform = &self.sizing.wanted.platform;
+        let cluster = platform.cluster.as_ref();
+        let is_part = cluster.is_some_and(|cluster| cluster.instances.len() == 1);
+        let (cautions, notes) = if is_part { (cluster, None) } else { (None, cluster) };
+        let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster));
+        let (verdict, details) = self.verdict();
+        let mut sentences = cautions.chain([verdict]).chain(notes.map(words::cluster));
+        let text = sentences.next().unwrap_or_default();
+        Headline { text, grade: "simulated", details: sentences.map(full_stop).chain(details).collect() }
+    }
+
+    /// The result in a sentence, with the sentences that complete it.
+    fn verdict(&self) -> (String, Vec<String>) {
+        let Sizing { wanted, nearly, slower, looked_at, .. } = self.sizing;
+        let (looked, meets) = (number::whole(*looked_at as f64), self.objectives());
+        let answer = words::answer(wanted).into_iter();
+        if let Some(layout) = self.best_layout() {
+            let price = layout.total.map_or_else(|| "an unknown price".to_owned(), |total| format!("{total} a month"));
+            let single = layout
+                .single
+                .map_or_else(|| "no single volume does".to_owned(), |single| format!("a single volume {single}"));
+            let text = format!("{price} carries it{meets}: {}; {single}", words::layout(layout));
+            return (text, answer.collect());
+        }
         let Some(first) = self.sizing.choices.first() else {
-            let near = nearly.iter().filter_map(|choice| choice.reached).min().map_or_else(String::new, |near| {
-                let bounded = wanted.objective.map(|objective| objective.bounded()).unwrap_or_default();
-                format!(": the nearest has {bounded} {near}, so a looser objective would find it")
+            let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
+            let near = near.map_or_else(String::new, |near| {
+                format!(": the nearest has {}, so looser objectives would find it", words::reached(&near.reached))
             });
-            let slower = if self.sizing.slower.is_empty() { "" } else { " and is no slower than today" };
+            let slower = if slower.is_empty() { "" } else { " and is no slower than today" };
             let text = format!("Of {looked} configurations none was found that carries it{meets}{slower}{near}");
-            return Headline { text, grade: "simulated", details: words::answer(wanted).into_iter().collect() };
+            return (text, answer.collect());
         };
         let name = offer::configuration(&first.offer);
         let text = match &first.price {
@@ -94,12 +126,7 @@ impl Sized<'_> {
             None => format!("{name} carries it{meets}; its price is not known"),
         };
         let saved = self.effect(first).map(|effect| format!("Database time: {} for the same work.", saved(&effect)));
-        let reason = format!("{}.", sentence(&words::reason(first)));
-        Headline {
-            text,
-            grade: "simulated",
-            details: words::answer(wanted).into_iter().chain([reason]).chain(saved).collect(),
-        }
+        (text, answer.chain([full_stop(sentence(&words::reason(first)))]).chain(saved).collect())
     }
 
     fn figures(&self) -> Vec<Fact> {
@@ -113,75 +140,176 @@ impl Sized<'_> {
         let headroom = Fact::new("Headroom", number::percent(wanted.headroom));
         facts.push(headroom.with_remark("above the expected load"));
         facts.push(Fact::new("Keeps", offer::capacity(wanted.capacity)).with_remark("at the end"));
-        facts.extend(
-            wanted.objective.map(|objective| {
-                Fact::new("Meets", objective.to_string()).with_remark("simulated at the expected load")
-            }),
-        );
+        let objectives = words::objectives(&wanted.objectives);
+        if !objectives.is_empty() {
+            facts.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
+        }
         if let Some(effect) = self.sizing.choices.first().and_then(|first| self.effect(first)) {
             facts.push(Fact::new("Database time", saved(&effect)).with_remark("with the cheapest, for the same work"));
         }
         facts
     }
 
+    /// The cheapest: its limits, machine and doubts, and each class compared with today.
+    fn first(&self) -> Option<Section> {
+        let first = self.sizing.choices.first()?;
+        let effect = self.effect(first);
+        let blocks =
+            vec![Block::Facts(facts(first, Doubts::First)), Block::Table(self.classes(first, effect.as_ref()))];
+        Some(Section::new(offer::configuration(&first.offer), blocks))
+    }
+
+    /// Response times of a choice by class, with those of today, and the effect of each on the database's time.
+    fn classes(&self, choice: &Choice, effect: Option<&DatabaseEffect>) -> Table {
+        let today = |one: &ClassLatency| {
+            let known = self.sizing.wanted.today.iter().find(|(class, _)| *class == one.class);
+            Cell::or_unknown(known, |(_, mean)| Cell::text(mean.to_string()))
+        };
+        let columns = vec![
+            Column::text("class", 0),
+            Column::time("mean", "today", 0),
+            Column::time("mean", "simulated", 0),
+            Column::time("p99", "simulated", 0),
+            Column::time("sessions wait", "today, s", 2),
+            Column::time("sessions wait", "then, s", 2),
+        ];
+        let row = |one: &ClassLatency| {
+            let part = effect.and_then(|effect| effect.parts.iter().find(|part| part.class == one.class));
+            vec![
+                Cell::text(one.class.name()),
+                today(one),
+                Cell::text(one.mean.to_string()),
+                Cell::or_unknown(one.p99, |p99| Cell::text(p99.to_string())),
+                Cell::or_unknown(part, |part| Cell::three(part.before_s)),
+                Cell::or_unknown(part, |part| Cell::three(part.after_s)),
+            ]
+        };
+        Table::of("Response times by class", columns, &choice.latency, row).without_unknown()
+    }
+
+    /// Configurations of all levels, each with sessions that wait less than with every cheaper one.
+    fn more_money(&self) -> Option<Section> {
+        let frontier = &self.sizing.frontier;
+        if frontier.len() < 2 {
+            return None;
+        }
+        let columns = [
+            Column::configuration(),
+            Column::monthly("price", 0),
+            Column::new("sessions", "waiting", ColumnKind::Share, 0),
+            Column::new("reads", "mean", ColumnKind::Text, 2),
+            Column::text("more", 0),
+            Column::text("doubts", 1),
+        ];
+        let row = |(choice, step): (&Choice, words::FrontierStep)| {
+            vec![
+                Cell::text(offer::configuration(&choice.offer)),
+                Cell::money(choice.total()),
+                Cell::three(step.waiting),
+                Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
+                Cell::text(step.against_cheaper),
+                Cell::text(words::doubts(choice)),
+            ]
+        };
+        let rows = frontier.iter().zip(words::frontier(self.sizing)).take(FEW);
+        let mut table = Table::of("Configurations by price", columns, rows, row);
+        table
+            .notes
+            .push("Sessions waiting for reads and the log, the mean at the expected load, simulated.".to_owned());
+        let more = frontier.len().saturating_sub(FEW);
+        table.notes.extend((more > 0).then(|| format!("and {more} dearer and faster ones: --json has all")));
+        Some(Section::new("What more money buys", vec![Block::Table(table)]))
+    }
+
+    /// Redo and temporary data on their own volumes, where that is cheaper or the only way.
+    fn layouts(&self) -> Option<Section> {
+        let columns = [
+            Column::configuration(),
+            Column::monthly("together", 0),
+            Column::monthly("single volume", 0),
+            Column::new("sessions", "waiting", ColumnKind::Share, 0),
+            Column::text("machine", 1),
+        ];
+        let row = |layout: &VolumeLayout| {
+            let machine = layout.machine.as_ref().and_then(|machine| machine.offer.short().machine);
+            vec![
+                Cell::text(words::layout(layout)),
+                Cell::money(layout.total),
+                Cell::money(layout.single),
+                Cell::or_unknown(layout.waiting(), Cell::three),
+                Cell::or_unknown(machine, |machine| Cell::text(machine.to_string())),
+            ]
+        };
+        let note =
+            "A volume for redo holds an hour of it, one for temporary data a tenth of the capacity; 16 GiB at least.";
+        let table = Table::of("Layouts", columns, &self.sizing.layouts, row).without_unknown();
+        let heading = "Redo and temporary data on volumes of their own";
+        let section = || Section::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))]);
+        (!self.sizing.layouts.is_empty()).then(section)
+    }
+
     fn ranking(&self) -> Section {
         let looked = number::whole(self.sizing.looked_at as f64);
         let heading =
-            format!("Of {looked} configurations, the cheapest of each product that carries it{}", self.objective());
+            format!("Of {looked} configurations, the cheapest of each product that carries it{}", self.objectives());
         let choices = self.choices();
         let more = self.sizing.choices.len() - choices.len();
         let mut table = self.table("Choices, the cheapest first", choices);
         table.notes.extend((more > 0).then(|| format!("and {more} dearer ones: --most shows more")));
+        let unread = "Prices that were not read anywhere count a quarter more in the ranking.".to_owned();
+        table.notes.extend(choices.iter().any(Choice::has_unread_price).then_some(unread));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         Section::new(heading, blocks.collect())
     }
 
     /// A row for each configuration.
     fn table(&self, label: &str, choices: &[Choice]) -> Table {
-        let has_objective = self.sizing.wanted.objective.is_some();
-        let has_effect = choices.iter().any(|choice| self.effect(choice).is_some());
-        let mut columns = vec![
+        let columns = vec![
             Column::configuration(),
             Column::new("rank", "", ColumnKind::Share, 6),
             Column::monthly("price", 0),
+            Column::monthly("with machine", 2),
             Column::new("room", "above", ColumnKind::Share, 0),
+            Column::new("reached", "simulated", ColumnKind::Text, 1),
+            Column::new("reads", "mean", ColumnKind::Text, 3),
+            Column::new("binds", "first", ColumnKind::Text, 1),
+            Column::text("then", 5),
+            Column::new("database", "time", ColumnKind::Text, 5),
+            Column::text("doubts", 4),
         ];
-        columns.extend(has_objective.then(|| Column::new("reached", "simulated", ColumnKind::Text, 0)));
-        columns.push(Column::new("reads", "mean", ColumnKind::Text, 3));
-        columns.push(Column::new("binds", "first", ColumnKind::Text, 1));
-        columns.push(Column::text("then", 4));
-        columns.extend(has_effect.then(|| Column::new("database", "time", ColumnKind::Text, 5)));
         let row = |(index, one): (usize, &Choice)| {
             let room = |limit: &Limit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
-            let mut cells = vec![
+            let with_machine = one.machine.as_ref().and_then(|machine| machine.monthly).and_then(|_| one.total());
+            let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
+            vec![
                 Cell::text(offer::configuration(&one.offer)),
                 Cell::text((index + 1).to_string()),
                 Cell::money(one.price.as_ref().map(|price| price.monthly)),
+                Cell::money(with_machine),
                 Cell::or_unknown(one.binds.as_ref(), room),
-            ];
-            let reached = || Cell::or_unknown(one.reached, |reached| Cell::text(reached.to_string()));
-            cells.extend(has_objective.then(reached));
-            cells.push(Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())));
-            cells.push(limit(one.binds.as_ref().map(|limit| &*limit.name)));
-            cells.push(limit(one.next.as_ref().map(|limit| &*limit.name)));
-            let effect = || Cell::or_unknown(self.effect(one), |effect| Cell::text(saved(&effect)));
-            cells.extend(has_effect.then(effect));
-            cells
+                Cell::or_unknown(reached, Cell::text),
+                Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())),
+                limit(one.binds.as_ref().map(|limit| &*limit.name)),
+                limit(one.next.as_ref().map(|limit| &*limit.name)),
+                Cell::or_unknown(self.effect(one), |effect| Cell::text(saved(&effect))),
+                Cell::text(words::doubts(one)),
+            ]
         };
         let unpriced = choices.iter().position(|choice| choice.price.is_none());
         let groups = unpriced.map(|row| (row, "no price in the catalogue under these terms:".to_owned()));
-        Table { groups: groups.into_iter().collect(), ..Table::of(label, columns, choices.iter().enumerate(), row) }
+        let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
+        Table { groups: groups.into_iter().collect(), ..table }
     }
 
     /// Price against waiting sessions; `None` of a single choice.
     fn picture(&self) -> Option<Chart> {
         let spot = |(index, choice): (usize, &Choice)| {
-            let (price, waiting) = (choice.price.as_ref()?, choice.waiting(&self.sizing.wanted.points[0])?);
+            let (price, waiting) = (choice.total()?, choice.waiting(&self.sizing.wanted.points[0])?);
             let name = offer::configuration(&choice.offer);
             Some(Spot {
-                x: price.monthly.millionths as f64 / 1e6,
+                x: price.as_f64(),
                 y: waiting,
-                tip: format!("{name}: {} a month, {} sessions wait", price.monthly, number::three(waiting)),
+                tip: format!("{name}: {price} a month, {} sessions wait", number::three(waiting)),
                 label: (index + 1).to_string(),
             })
         };
@@ -210,42 +338,6 @@ impl Sized<'_> {
         Some(Chart::new(figure(&drawn, &source)))
     }
 
-    /// The cheapest in full.
-    fn first(&self) -> Option<Section> {
-        let first = self.sizing.choices.first()?;
-        Some(Section::new(offer::configuration(&first.offer), vec![Block::Facts(facts(first, Doubts::First))]))
-    }
-
-    /// Configurations of all levels, each with sessions that wait less than with every cheaper one.
-    fn more_money(&self) -> Option<Section> {
-        let frontier = &self.sizing.frontier;
-        if frontier.len() < 2 {
-            return None;
-        }
-        let columns = [
-            Column::configuration(),
-            Column::monthly("price", 0),
-            Column::new("sessions", "waiting", ColumnKind::Share, 0),
-            Column::new("reads", "mean", ColumnKind::Text, 2),
-            Column::text("more", 0),
-            Column::text("doubts", 1),
-        ];
-        let row = |(choice, step): (&Choice, words::FrontierStep)| {
-            vec![
-                Cell::text(offer::configuration(&choice.offer)),
-                Cell::money(choice.price.as_ref().map(|price| price.monthly)),
-                Cell::three(step.waiting),
-                Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
-                Cell::text(step.against_cheaper),
-                Cell::text(step.doubts),
-            ]
-        };
-        let rows = frontier.iter().zip(words::frontier(self.sizing));
-        let note = "Sessions that wait for reads and for the log, in the mean at the expected load, simulated.";
-        let table = Table::of("Configurations by price", columns, rows, row).with_notes([note.to_owned()]);
-        Some(Section::new("What more money buys", vec![Block::Table(table)]))
-    }
-
     /// Configurations that carry the load more slowly than the storage of today.
     fn slower(&self) -> Option<Section> {
         let slower = &self.sizing.slower;
@@ -261,50 +353,7 @@ impl Sized<'_> {
         (!slower.is_empty()).then(|| Section::new(heading, blocks))
     }
 
-    /// From the measured load to the load that ceilings have to allow.
-    fn wanted(&self) -> Section {
-        let wanted = &self.sizing.wanted;
-        let mut facts = vec![Fact::new("measured", words::measured(wanted))];
-        facts.extend(words::today(wanted).map(|today| Fact::new("today", today)));
-        for step in &wanted.steps {
-            facts.push(Fact::new(if step.what == "growth" { "growth" } else { "peaks" }, words::step(step)));
-        }
-        for point in &wanted.points {
-            let of =
-                if wanted.points.len() > 1 { format!(", with {}", words::busiest(point.of)) } else { String::new() };
-            facts.push(Fact::new("expected", format!("{}{of}", words::point(point))));
-        }
-        let design = format!("ceilings have to allow {} times that", number::three(wanted.room()));
-        facts.push(Fact::new("design", design));
-        facts.push(Fact::new("keeps", offer::capacity(wanted.capacity)));
-        facts.extend(wanted.objective.map(|objective| Fact::new("meets", objective.to_string())));
-        facts.extend(wanted.assumptions.iter().map(|text| Fact::new("assumed", text)));
-        let subject = if wanted.subject.is_empty() { "the demand" } else { &wanted.subject };
-        Section::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
-    }
-
-    /// The levels from measured to designed for.
-    fn levels(&self) -> Chart {
-        let levels = levels(&self.sizing.wanted);
-        let description =
-            levels.iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>().join("; ");
-        let drawn = both("wanted", "From measured to designed for", &description, |size| chart::bars(&levels, size));
-        Chart::new(figure(&drawn, &maud::html! { (self.inputs()) }))
-    }
-
-    fn inputs(&self) -> String {
-        let readings: Vec<_> = self.outcomes.iter().filter_map(Outcome::reading).collect();
-        let first = readings.iter().take(INPUTS_MAX);
-        let names: Vec<String> =
-            first.map(|reading| format!("{} ({})", clean(file_name(&reading.name)), reading.kind)).collect();
-        match (names.is_empty(), readings.len().saturating_sub(INPUTS_MAX)) {
-            (true, _) => "the demand as it was given".to_owned(),
-            (false, 0) => names.join(", "),
-            (false, more) => format!("{} and {} more", names.join(", "), number::whole(more as f64)),
-        }
-    }
-
-    /// What carries it and misses the objective.
+    /// Configurations that carry the load and miss an objective.
     fn nearly(&self) -> Vec<Section> {
         let nearly = &self.sizing.nearly[..self.sizing.nearly.len().min(OTHERS_MAX)];
         if nearly.is_empty() {
@@ -338,120 +387,6 @@ impl Sized<'_> {
             Section::detail("Share of the design point that they carry", vec![Block::Table(table)]),
         ]
     }
-
-    /// The steps to the design point, the expected load by class, and each choice in full.
-    fn in_full(&self) -> Section {
-        let wanted = &self.sizing.wanted;
-        let mut blocks = vec![Block::Table(steps(wanted)), Block::Table(classes(&wanted.points))];
-        for (rank, choice) in self.choices().iter().enumerate() {
-            blocks.push(Block::Heading(format!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
-            blocks.push(Block::Facts(facts(choice, Doubts::All)));
-            let effect = self.effect(choice);
-            blocks.push(Block::Table(answers(choice, effect.as_ref())));
-            blocks.extend(effect.map(|effect| Block::Note(database_time(&effect))));
-        }
-        Section::detail("Each step and each choice in full", blocks)
-    }
-
-    /// The origin of the figures, and every document.
-    fn sources(&self) -> [Section; 2] {
-        let shown = || self.choices().iter().chain(&self.sizing.nearly);
-        let mut cites: BTreeMap<(String, String), Arc<Cite>> = BTreeMap::new();
-        for choice in shown() {
-            let limits = choice.binds.iter().chain(&choice.next);
-            let ceilings =
-                limits.filter_map(|limit| choice.offer.ceilings.iter().find(|ceiling| ceiling.name == limit.name));
-            let mut used: Vec<Arc<Cite>> = ceilings.map(|ceiling| Arc::clone(&ceiling.cite)).collect();
-            used.extend(choice.price.iter().map(|price| Arc::clone(&price.cite)));
-            used.extend(choice.risks.iter().filter_map(|risk| risk.cite.clone()));
-            for cite in used {
-                cites.entry((cite.to_string(), cite.url.clone())).or_insert(cite);
-            }
-        }
-        let figures = format!(
-            "room is what the limit that binds first allows above the design point; response times are simulated by the \
-             catalogue's models; ceilings and list prices are {}",
-            offer::provenance(cites.values().map(|cite| cite.status).collect())
-        );
-        let documents = cites.values().map(|cite| Item::new(cite.to_string(), [cite.url.clone()])).collect();
-        [
-            Section::bare("Figures", vec![Block::Facts(vec![Fact::new("figures", figures)])]),
-            Section::detail("Sources", vec![Block::Items(documents)]),
-        ]
-    }
-
-    /// One row for each choice, each configuration that misses the objective, and each rejection.
-    fn data(&self) -> Block {
-        let Sizing { choices, nearly, slower, rejected, .. } = self.sizing;
-        let ranked = |verdict: &'static str, choices: &[Choice]| {
-            choices.iter().enumerate().map(|(rank, choice)| chosen(verdict, rank + 1, choice)).collect::<Vec<_>>()
-        };
-        let reject = |(rank, one): (usize, &Rejection)| {
-            let mut row = vec![String::new(); DATA.len()];
-            "does not carry it".clone_into(&mut row[0]);
-            row[1] = (rank + 1).to_string();
-            row[2].clone_from(&one.name);
-            row[DATA.len() - 1] = words::why(&one.why);
-            row
-        };
-        let mut rows = ranked("carries", choices);
-        rows.extend(ranked("misses the objective", nearly));
-        rows.extend(ranked("slower than today", slower));
-        rows.extend(rejected.iter().enumerate().map(reject));
-        let columns: Vec<Column> = DATA.iter().map(|name| Column::text(name, 0)).collect();
-        Block::Data(Table::of("Configurations", columns, rows, |row| row.iter().map(Cell::text).collect()))
-    }
-}
-
-const DATA: [&str; 19] = [
-    "verdict",
-    "rank",
-    "configuration",
-    "product",
-    "capacity_bytes",
-    "price_month",
-    "currency",
-    "region",
-    "price_date",
-    "binds",
-    "binds_over_design_point",
-    "allowed_iops",
-    "allowed_bytes_per_s",
-    "next_limit",
-    "next_over_design_point",
-    "objective_ns",
-    "latency_mean_ns",
-    "machines_enough",
-    "why",
-];
-
-fn chosen(verdict: &str, rank: usize, choice: &Choice) -> Vec<String> {
-    let price = choice.price.as_ref();
-    let of = |limit: &Option<Limit>, cell: &dyn Fn(&Limit) -> String| limit.as_ref().map_or_else(String::new, cell);
-    let latencies: Vec<String> =
-        choice.latency.iter().map(|one| format!("{} {}", one.class.name(), one.mean.as_nanos())).collect();
-    let ratio = |limit: &Limit| crate::csv::plain(limit.over);
-    vec![
-        verdict.to_owned(),
-        rank.to_string(),
-        choice.offer.short().to_string(),
-        choice.offer.product().name().to_owned(),
-        choice.offer.capacity.get().to_string(),
-        price.map_or_else(String::new, |price| price.monthly.exact()),
-        price.map_or_else(String::new, |price| price.monthly.currency.to_string()),
-        price.and_then(|price| price.region.as_deref()).unwrap_or_default().to_owned(),
-        price.map_or_else(String::new, |price| price.cite.date.clone()),
-        of(&choice.binds, &|limit| limit.name.to_string()),
-        of(&choice.binds, &ratio),
-        of(&choice.binds, &|limit| crate::csv::plain(limit.iops)),
-        of(&choice.binds, &|limit| crate::csv::plain(limit.bytes_per_second)),
-        of(&choice.next, &|limit| limit.name.to_string()),
-        of(&choice.next, &ratio),
-        choice.reached.map_or_else(String::new, |reached| reached.as_nanos().to_string()),
-        latencies.join("; "),
-        choice.machines.as_ref().map_or_else(String::new, |machines| machines.enough.to_string()),
-        words::reason(choice),
-    ]
 }
 
 /// The reads with the most operations, or the first class.
@@ -465,11 +400,8 @@ fn saved(effect: &DatabaseEffect) -> String {
     if saved >= 0.0 { format!("{} less", share(saved)) } else { format!("{} more", share(-saved)) }
 }
 
-fn database_time(effect: &DatabaseEffect) -> String {
-    let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
-    let kept = effect.kept.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
-    let kept = if kept.is_empty() { kept } else { format!(" Taken to stay as they are: {kept}.") };
-    format!("Database time: {}, {before} s to {after} s for the same work.{kept}", saved(effect))
+fn full_stop(text: impl std::fmt::Display) -> String {
+    format!("{text}.")
 }
 
 /// Doubts that are listed.
@@ -485,22 +417,16 @@ enum Doubts {
 fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
     let mut facts = vec![Fact::new("limits", words::reason(choice))];
     facts.extend(choice.backlog.as_ref().map(|backlog| Fact::new("replayed", words::backlog(backlog))));
+    let reached = words::reached(&choice.reached);
+    facts.extend((!reached.is_empty()).then(|| Fact::new("reaches", format!("{reached} (simulated)"))));
     let slower = words::slower(&choice.slower);
     facts.extend((!slower.is_empty()).then(|| Fact::caution("slower", slower)));
-    let latencies: Vec<String> = choice.latency.iter().map(latency).collect();
-    if !latencies.is_empty() {
-        facts.push(Fact::new("answers", format!("{} (simulated at the expected load)", latencies.join("; "))));
-    }
     if let Some(peak) = &choice.peak {
         let (iops, lasts) = (number::rate(peak.bound.iops), offer::lasting(peak.seconds));
         facts.push(Fact::new("burst", format!("{iops} IOPS for {lasts} while credits last: it is sized without them")));
     }
-    if let Some(machines) = &choice.machines {
-        let least = machines.least.join(", ");
-        let names = if least.is_empty() { String::new() } else { format!("; the least: {least}") };
-        let text = format!("{} of {} that the catalogue knows let it through{names}", machines.enough, machines.of);
-        facts.push(Fact::new("machines", text));
-    }
+    facts.extend(choice.machine.as_ref().map(|machine| Fact::new("machine", words::machine(machine))));
+    facts.extend(choice.yearly_loss.map(|share| Fact::new("loss", words::yearly_loss(share))));
     if let Some(price) = &choice.price {
         let text = format!("{} a month, {}", price.monthly, offer::cite(&price.cite));
         let without = price.without.join(", ");
@@ -519,95 +445,4 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
         })),
     }
     facts
-}
-
-/// `random reads 1.2 ms (p99 3.4 ms)`.
-fn latency(one: &ClassLatency) -> String {
-    let p99 = one.p99.map_or_else(String::new, |p99| format!(" (p99 {p99})"));
-    format!("{} {}{p99}", one.class.name(), one.mean)
-}
-
-/// Response times by class, and what each makes of the database's time.
-fn answers(choice: &Choice, effect: Option<&DatabaseEffect>) -> Table {
-    let mut columns = vec![Column::text("class", 0), Column::time("mean", "simulated", 0), Column::time("p99", "", 0)];
-    if effect.is_some() {
-        columns.extend([Column::time("sessions wait", "s", 0), Column::time("then", "s", 0)]);
-    }
-    let row = |one: &ClassLatency| {
-        let mut cells = vec![
-            Cell::text(one.class.name()),
-            Cell::text(one.mean.to_string()),
-            Cell::or_unknown(one.p99, |p99| Cell::text(p99.to_string())),
-        ];
-        if let Some(effect) = effect {
-            let part = effect.parts.iter().find(|part| part.class == one.class);
-            cells.push(Cell::or_unknown(part, |part| Cell::three(part.before_s)));
-            cells.push(Cell::or_unknown(part, |part| Cell::three(part.after_s)));
-        }
-        cells
-    };
-    Table::of("Response times by class", columns, &choice.latency, row)
-}
-
-fn levels(wanted: &Wanted) -> Vec<Bar> {
-    let bar = |name: String, iops: f64, bytes: f64, fill| Bar {
-        name,
-        from: 0.0,
-        to: iops,
-        value: format!("{} IOPS, {} MB/s", number::three(iops), offer::megabytes(bytes)),
-        fill,
-        tone: 0,
-    };
-    let measured = &wanted.measured;
-    let mut bars = vec![bar("measured".into(), measured.iops, measured.bytes_per_second, Fill::Full)];
-    for point in &wanted.points {
-        let of = if wanted.points.len() > 1 { format!(", {}", words::busiest(point.of)) } else { String::new() };
-        bars.push(bar(format!("expected{of}"), point.iops(), point.bytes_per_second(), Fill::Full));
-    }
-    if let Some(point) = wanted.points.first() {
-        let room = wanted.room();
-        bars.push(bar("designed for".into(), point.iops() * room, point.bytes_per_second() * room, Fill::Hollow));
-    }
-    bars
-}
-
-fn steps(wanted: &Wanted) -> Table {
-    let columns = [
-        Column::text("step", 0),
-        Column::new("small operations", "times", ColumnKind::Share, 0),
-        Column::new("64 KiB and more", "times", ColumnKind::Share, 0),
-        Column::text("why", 0),
-    ];
-    let row = |name: &str, small: f64, large: f64, why: &str| {
-        vec![Cell::text(name), Cell::three(small), Cell::three(large), Cell::text(why)]
-    };
-    let steps = wanted.steps.iter().map(|step| {
-        let spread = step.spread.map_or(String::new(), |(low, high)| {
-            format!(" (from {} to {} where it was measured)", number::three(low), number::three(high))
-        });
-        row(&step.what, step.small, step.large, &format!("{}{spread}", step.why))
-    });
-    let room = wanted.room();
-    let headroom = row("headroom", room, room, "what ceilings have to allow above the expected load");
-    Table::of("Steps from measured to designed for", columns, steps.chain([headroom]), |row| row)
-}
-
-fn classes(points: &[Point]) -> Table {
-    let columns = [
-        Column::text("expected load", 0),
-        Column::rate("rate", "IOPS", 0),
-        Column::rate("bytes", "MB/s", 0),
-        Column::new("size", "KiB", ColumnKind::Size, 0),
-        Column::text("in the windows with", 0),
-    ];
-    let rows = points.iter().flat_map(|point| point.classes.iter().map(move |load| (point, load)));
-    Table::of("The expected load by class", columns, rows, |(point, load)| {
-        vec![
-            Cell::text(load.class.name()),
-            Cell::three(load.iops),
-            Cell::figure(offer::megabytes(load.bytes_per_second), load.bytes_per_second / 1e6),
-            Cell::three(load.size() / 1024.0),
-            Cell::text(words::busiest(point.of)),
-        ]
-    })
 }

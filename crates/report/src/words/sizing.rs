@@ -2,7 +2,8 @@
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::sizing::{
-    Allowance, Backlog, Busiest, Choice, Limit, Point, RiskSort, Sizing, Slower, Step, Wanted, Why,
+    Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Exadata, Limit, Point, Reached, RiskSort,
+    Sizing, Slower, Step, VolumeLayout, Wanted, Why,
 };
 use plimsoll_units::Bytes;
 
@@ -87,33 +88,119 @@ pub(crate) fn slower(slower: &[Slower]) -> String {
     slower.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// A configuration of the frontier beside the one before it.
+/// Objectives of a demand: `redo p99 <= 1 ms, read p99 <= 5 ms`.
+pub(crate) fn objectives(objectives: &[ClassObjective]) -> String {
+    objectives.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Response times that objectives are about: `redo p99 0.8 ms, read p99 7 ms (missed)`.
+pub(crate) fn reached(reached: &[Reached]) -> String {
+    let one = |one: &Reached| {
+        let missed = if one.is_met() { "" } else { " (missed)" };
+        format!("{} {}{missed}", one.objective.bounded(), one.time)
+    };
+    reached.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Figures of a choice that were not read with the vendor: `price, latency`; a price that was not read anywhere is named.
+pub(crate) fn doubts(choice: &Choice) -> String {
+    let mut sorts: Vec<&str> = Vec::new();
+    for one in choice.risks.iter().filter(|one| one.sort != RiskSort::Needs) {
+        let sort =
+            if one.sort == RiskSort::Price && choice.has_unread_price() { "price not read" } else { risk(one.sort) };
+        if !sorts.contains(&sort) {
+            sorts.push(sort);
+        }
+    }
+    sorts.join(", ")
+}
+
+/// A machine of a choice: `aws/r6i.xlarge, 183.96 USD a month; IOPS of the instance: 6,000 IOPS (25 % above the design
+/// point); 4 of 28 volumes; 12.5 Gbit/s network`.
+pub(crate) fn machine(machine: &Attachment) -> String {
+    let name = machine.offer.short().machine.map_or_else(String::new, |machine| machine.to_string());
+    let price = machine.monthly.map_or_else(|| "price unknown".to_owned(), |monthly| format!("{monthly} a month"));
+    let mut parts = vec![format!("{}, {price}", clean(&name))];
+    parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), beside(binds.over))));
+    let max = machine.volumes_max.map(|max| format!("{} of {max} volumes", machine.volumes));
+    parts.extend(max);
+    parts.extend(machine.network_gbps.map(|gbps| format!("{} Gbit/s network", number::three(gbps))));
+    parts.push(format!(
+        "{} of {} known machines have limits that high; processors and memory are not considered",
+        machine.enough, machine.of
+    ));
+    parts.join("; ")
+}
+
+/// Probability of losing the data: `0.8 % a year`.
+pub(crate) fn yearly_loss(share: f64) -> String {
+    if share < 1e-6 {
+        return "below 0.0001 % a year by the vendor's design".to_owned();
+    }
+    format!("{} % a year by the vendor's design", number::three(share * 100.0))
+}
+
+/// Why the figures of Exadata do not carry over to other storage.
+pub(crate) fn exadata(exadata: &Exadata) -> String {
+    let flash = exadata.flash.map_or_else(String::new, |share| {
+        format!(", and flash or memory of the cells answered {} of the reads of single blocks", number::percent(share))
+    });
+    format!(
+        "The reports are of Exadata, whose cells filter scans and answer from flash: other storage has to deliver every \
+         byte that the database reads, which is sized for here, with the latency of flash. Smart scans are {} of the \
+         time of reads{flash}; tables in Hybrid Columnar Compression take several times the capacity elsewhere",
+        number::percent(exadata.smart_scans)
+    )
+}
+
+/// The instances that reports of a cluster cover, and the reports that are missing.
+pub(crate) fn cluster(cluster: &Cluster) -> String {
+    let waits = number::percent(cluster.waits);
+    let shared = "volumes that only one machine can write are left out";
+    match cluster.instances.as_slice() {
+        [] => format!("The database is a cluster (RAC); {shared}"),
+        [only] => format!(
+            "The reports are of one instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): the \
+             other instances load the same volumes, so add their reports of the same hours; {shared}",
+            clean(only)
+        ),
+        several => format!(
+            "The reports are of {} instances of a cluster (RAC): add those of any others; {shared}",
+            several.len()
+        ),
+    }
+}
+
+/// Volumes of a layout: `data on aws/gp3:1000GiB, redo on aws/io2:16GiB,iops=3000`.
+pub(crate) fn layout(layout: &VolumeLayout) -> String {
+    let part = |part: &plimsoll_choose::sizing::VolumePart| {
+        format!("{} on {}", part.content.name(), offer::configuration(&part.choice.offer))
+    };
+    layout.parts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// A configuration of the frontier compared with the cheaper one before it.
 pub(crate) struct FrontierStep {
     /// Sessions that wait in the mean.
     pub(crate) waiting: f64,
     /// `+14 %: 3.4 times faster`; empty for the cheapest.
     pub(crate) against_cheaper: String,
-    /// Its figures that were not read with the vendor: `price, latency`.
-    pub(crate) doubts: String,
 }
 
 /// The frontier in words, row by row.
 pub(crate) fn frontier(sizing: &Sizing) -> Vec<FrontierStep> {
     let point = &sizing.wanted.points[0];
-    let monthly = |choice: &Choice| choice.price.as_ref().map_or(0.0, |price| price.monthly.as_f64());
+    let monthly = |choice: &Choice| choice.total().map_or(0.0, plimsoll_catalogue::Money::as_f64);
     let waiting = |choice: &Choice| choice.waiting(point).unwrap_or_default();
     let step = |(index, choice): (usize, &Choice)| {
         let against_cheaper = index.checked_sub(1).map_or_else(String::new, |before| {
             let cheaper = &sizing.frontier[before];
             let more = monthly(choice) / monthly(cheaper) - 1.0;
             let more =
-                if more < 1.0 { format!("+{:.0} %", more * 100.0) } else { format!("x {}", number::three(more + 1.0)) };
+                if more < 1.0 { format!("{:+.0} %", more * 100.0) } else { format!("x {}", number::three(more + 1.0)) };
             format!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))
         });
-        let mut doubts: Vec<&str> =
-            choice.risks.iter().map(|one| risk(one.sort)).filter(|sort| *sort != "needs").collect();
-        doubts.dedup();
-        FrontierStep { waiting: waiting(choice), against_cheaper, doubts: doubts.join(", ") }
+        FrontierStep { waiting: waiting(choice), against_cheaper }
     };
     sizing.frontier.iter().enumerate().map(step).collect()
 }
@@ -196,6 +283,18 @@ pub(crate) fn why(why: &Why) -> String {
             let (iops, wanted) = (number::rate(*iops), number::rate(*wanted));
             format!("it sustains {iops} of {wanted} IOPS (modelled), held by {}", clean(held_by))
         }
+        Why::NoMachine { of, nearest } => {
+            let near = |(name, ceiling): &(String, Limit)| {
+                format!(
+                    "; {} comes nearest: {}, {} of the design point",
+                    clean(name),
+                    limit(ceiling),
+                    number::percent(ceiling.over)
+                )
+            };
+            let near = nearest.as_ref().map_or_else(String::new, near);
+            format!("no machine known carries this: none of {of} of its provider{near}")
+        }
         Why::Refused(text) => clean(text),
     }
 }
@@ -207,6 +306,7 @@ pub(crate) const fn risk(sort: RiskSort) -> &'static str {
         RiskSort::Latency => "latency",
         RiskSort::Price => "price",
         RiskSort::Needs => "needs",
+        RiskSort::Safety => "safety",
     }
 }
 

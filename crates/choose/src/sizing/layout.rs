@@ -1,0 +1,226 @@
+//! Redo and temporary data on volumes of their own, where that is cheaper or the only way to meet the objectives.
+
+use plimsoll_catalogue::{Catalogue, Money, Terms};
+use plimsoll_ingest::Class;
+use plimsoll_units::Bytes;
+
+use super::assess::Assessor;
+use super::machines::Fleet;
+use super::size::{by_cost, provider};
+use super::{Attachment, Choice, ClassLoad, ClassObjective, Point, Search, Sizing, Wanted, Window, size};
+
+/// A layout has to cost at most this much of the single volume: more volumes are more to administer.
+const CHEAPER: f64 = 0.95;
+/// Temporary data with a smaller share of the bytes stay with the data.
+const MUCH_TEMP: f64 = 0.05;
+/// Seconds of redo that fit on a volume of its own.
+const REDO_KEPT_S: f64 = 3600.0;
+/// Share of the capacity that a volume for temporary data has.
+const TEMP_SHARE: f64 = 0.1;
+/// The smallest volume for redo or temporary data.
+const SMALLEST: Bytes = Bytes::gib(16);
+
+/// Content of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Content {
+    /// Data files, and everything without a volume of its own.
+    Data,
+    /// The log.
+    Redo,
+    /// Sorts and hashes that exceed memory.
+    Temp,
+}
+
+/// Volumes of a provider, each with its own content.
+#[derive(Clone, Debug)]
+pub struct VolumeLayout {
+    /// The provider.
+    pub provider: String,
+    /// The volumes, data first.
+    pub parts: Vec<VolumePart>,
+    /// The cheapest machine that lets all of them through; `None` as for [`Choice::machine`].
+    pub machine: Option<Attachment>,
+    /// Price in a month, with the machine where that has one; `None` if a part has no price.
+    pub total: Option<Money>,
+    /// Price of the provider's cheapest choice of one volume, likewise; `None` if none meets the objectives.
+    pub single: Option<Money>,
+}
+
+/// A volume of a layout.
+#[derive(Clone, Debug)]
+pub struct VolumePart {
+    /// Its content.
+    pub content: Content,
+    /// The load that it has to carry.
+    pub wanted: Wanted,
+    /// The cheapest that carries it.
+    pub choice: Choice,
+}
+
+impl Content {
+    const ALL: [Self; 3] = [Self::Data, Self::Redo, Self::Temp];
+
+    /// The name in text and in resources.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Redo => "redo",
+            Self::Temp => "temp",
+        }
+    }
+
+    const fn of(class: Class) -> Self {
+        match class {
+            Class::RedoWrite => Self::Redo,
+            Class::TempRead | Class::TempWrite => Self::Temp,
+            _ => Self::Data,
+        }
+    }
+}
+
+impl VolumeLayout {
+    /// Mean number of sessions that wait for reads and log writes: of all parts together.
+    pub fn waiting(&self) -> Option<f64> {
+        let of = |part: &VolumePart| part.choice.waiting(&part.wanted.points[0]);
+        self.parts.iter().map(of).sum()
+    }
+
+    fn cost(&self) -> f64 {
+        let parts: f64 = self.parts.iter().map(|part| part.choice.cost()).sum();
+        let machine = self.machine.as_ref().and_then(|machine| machine.monthly);
+        parts + machine.map_or(0.0, Money::as_f64)
+    }
+}
+
+/// For each provider the cheapest layout that separates redo, temporary data, or both from the rest: if it costs less by
+/// a twentieth than the provider's cheapest single volume, or if no single volume meets the objectives. None if the search
+/// names a machine, whose limits all parts would share.
+pub fn layouts(catalogue: &Catalogue, terms: &Terms, search: &Search, sizing: &Sizing) -> Vec<VolumeLayout> {
+    let mut found: Vec<VolumeLayout> = Vec::new();
+    if search.machine.is_some() {
+        return found;
+    }
+    for contents in separations(&sizing.wanted) {
+        let parts: Option<Vec<(Content, Sizing)>> = contents
+            .iter()
+            .map(|content| {
+                let kept = |class: Class| in_part(*content, &contents, class);
+                let wanted = part_of(&sizing.wanted, *content, kept)?;
+                Some((*content, size(catalogue, &wanted, terms, search)))
+            })
+            .collect();
+        let Some(parts) = parts else { continue };
+        for provider in providers(&parts) {
+            let Some(layout) = layout(catalogue, terms, sizing, &provider, &parts) else { continue };
+            match found.iter_mut().find(|known| known.provider == provider) {
+                Some(known) if layout.cost() < known.cost() => *known = layout,
+                Some(_) => {}
+                None => found.push(layout),
+            }
+        }
+    }
+    found.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
+    found
+}
+
+/// Ways to separate the content of a demand, each with its parts.
+fn separations(wanted: &Wanted) -> Vec<Vec<Content>> {
+    let share = |content: Content| {
+        let of_point = |point: &Point| {
+            let own = point.classes.iter().filter(|load| Content::of(load.class) == content);
+            own.map(|load| load.bytes_per_second).sum::<f64>() / point.bytes_per_second()
+        };
+        wanted.points.iter().map(of_point).fold(0.0, f64::max)
+    };
+    let (redo, temp) = (share(Content::Redo) > 0.0, share(Content::Temp) >= MUCH_TEMP);
+    let ways = [(redo, vec![Content::Data, Content::Redo]), (temp, vec![Content::Data, Content::Temp])];
+    let both = (redo && temp, Content::ALL.to_vec());
+    ways.into_iter().chain([both]).filter(|(is_possible, _)| *is_possible).map(|(_, contents)| contents).collect()
+}
+
+/// True if a class belongs to a part: to data, if its own content has no volume.
+fn in_part(content: Content, contents: &[Content], class: Class) -> bool {
+    let own = Content::of(class);
+    if contents.contains(&own) { own == content } else { content == Content::Data }
+}
+
+/// The demand of a part; `None` if it has no operations.
+fn part_of(wanted: &Wanted, content: Content, kept: impl Fn(Class) -> bool) -> Option<Wanted> {
+    let classes =
+        |classes: &[ClassLoad]| -> Vec<ClassLoad> { classes.iter().filter(|load| kept(load.class)).copied().collect() };
+    let points = wanted.points.iter().map(|point| Point { classes: classes(&point.classes), ..point.clone() });
+    let points: Vec<Point> = points.filter(|point| !point.classes.is_empty()).collect();
+    let rate: f64 = points.first()?.iops();
+    let redo: f64 = points.iter().map(Point::bytes_per_second).fold(0.0, f64::max);
+    let of_class = |objective: &&ClassObjective| objective.class.is_none_or(&kept);
+    let window = |window: &Window| Window { classes: classes(&window.classes), ..window.clone() };
+    Some(Wanted {
+        capacity: match content {
+            Content::Data => wanted.capacity,
+            Content::Redo => SMALLEST.max(Bytes::new((redo * REDO_KEPT_S) as u64)),
+            Content::Temp => SMALLEST.max(Bytes::new((wanted.capacity.get() as f64 * TEMP_SHARE) as u64)),
+        },
+        mean_iops: wanted.mean_iops * rate / wanted.points[0].iops(),
+        objectives: wanted.objectives.iter().filter(of_class).copied().collect(),
+        today: wanted.today.iter().filter(|(class, _)| kept(*class)).copied().collect(),
+        series: wanted.series.iter().map(window).collect(),
+        points,
+        ..wanted.clone()
+    })
+}
+
+/// Providers with a choice for the first part.
+fn providers(parts: &[(Content, Sizing)]) -> Vec<String> {
+    let choices = parts.iter().take(1).flat_map(|(_, sizing)| &sizing.choices);
+    let mut names: Vec<String> = choices.map(|choice| provider(choice.offer.product().name()).to_owned()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
+    let own = sizing.choices.iter().filter(|choice| provider(choice.offer.product().name()) == name);
+    own.filter(|choice| choice.price.is_some()).min_by(|a, b| by_cost(a, b))
+}
+
+/// The layout of one provider; `None` if a part has no choice, no machine carries all, or a single volume is as good.
+fn layout(
+    catalogue: &Catalogue,
+    terms: &Terms,
+    whole: &Sizing,
+    provider: &str,
+    parts: &[(Content, Sizing)],
+) -> Option<VolumeLayout> {
+    let chosen = parts.iter().map(|(content, sizing)| {
+        let choice = of_provider(sizing, provider)?.clone();
+        Some(VolumePart { content: *content, wanted: sizing.wanted.clone(), choice })
+    });
+    let mut parts = chosen.collect::<Option<Vec<VolumePart>>>()?;
+    let machine = machine(catalogue, terms, &whole.wanted, &parts).ok()?;
+    for part in &mut parts {
+        part.choice.machine = None;
+    }
+    let single = of_provider(whole, provider);
+    let monthly = |part: &VolumePart| part.choice.price.as_ref().map(|price| price.monthly);
+    let machine_price = machine.as_ref().and_then(|machine| machine.monthly);
+    let mut sums = parts.iter().map(monthly).chain(machine_price.map(Some));
+    let first = sums.next().flatten();
+    let total = sums.fold(first, |sum, price| sum?.plus(price?));
+    let layout =
+        VolumeLayout { provider: provider.to_owned(), parts, machine, total, single: single.and_then(Choice::total) };
+    single.is_none_or(|single| layout.cost() < single.cost() * CHEAPER).then_some(layout)
+}
+
+/// The cheapest machine for all parts together; an error if none of the provider's lets them through.
+fn machine(
+    catalogue: &Catalogue,
+    terms: &Terms,
+    wanted: &Wanted,
+    parts: &[VolumePart],
+) -> Result<Option<Attachment>, super::Rejection> {
+    let whole = Assessor::new(catalogue, terms, wanted);
+    let Some(fleet) = Fleet::of(&whole, &parts[0].choice.offer) else { return Ok(None) };
+    let assessors: Vec<_> = parts.iter().map(|part| Assessor::new(catalogue, terms, &part.wanted)).collect();
+    let offers: Vec<_> = assessors.iter().zip(parts).map(|(assessor, part)| (assessor, &part.choice.offer)).collect();
+    fleet.for_all(&whole, &offers).map(Some)
+}

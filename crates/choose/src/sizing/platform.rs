@@ -1,0 +1,71 @@
+//! The platform of a database as far as the names of its waits show it: a cluster of instances, Exadata.
+
+use plimsoll_ingest::{Account, Class, EventTime, Subject, Waited};
+
+/// Properties of the platform that change what storage has to carry.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Platform {
+    /// Several instances share the database (Oracle RAC).
+    pub cluster: Option<Cluster>,
+    /// Storage cells answer the reads (Oracle Exadata).
+    pub exadata: Option<Exadata>,
+}
+
+/// Instances that share a database.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Names of the instances in the input; empty if a report covers the whole cluster.
+    pub instances: Vec<String>,
+    /// Share of the database's time in waits for other instances, 0 to 1.
+    pub waits: f64,
+}
+
+/// Reads by storage cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exadata {
+    /// Share of the time of reads that sessions wait for smart scans, which the cells filter, 0 to 1.
+    pub smart_scans: f64,
+    /// Share of the reads by single blocks that flash or memory of the cells answered, 0 to 1; `None` if the names of the
+    /// waits do not tell.
+    pub flash: Option<f64>,
+}
+
+/// Ends of the names of waits for reads that flash or memory of the cells answered.
+const FLASH: [&str; 4] = [": flash cache", ": pmem cache", ": xrmem cache", ": RDMA"];
+
+impl Platform {
+    /// The platform of a subject; nothing without waits.
+    pub fn of(subject: &Subject) -> Self {
+        let Some(account) = &subject.account else { return Self::default() };
+        Self { cluster: cluster(subject, account), exadata: exadata(account) }
+    }
+}
+
+/// Blocks of the global cache (`gc ...`) travel between instances only.
+fn cluster(subject: &Subject, account: &Account) -> Option<Cluster> {
+    let spent = &account.whole;
+    let shares_blocks = spent.waits.iter().any(|wait| wait.event.starts_with("gc ") && wait.count > 0.0);
+    let waits = spent.waited_s(|waited| waited == Waited::Cluster) / spent.database_s.max(f64::MIN_POSITIVE);
+    let is_cluster = shares_blocks || subject.instances.len() > 1;
+    is_cluster.then(|| Cluster { instances: subject.instances.clone(), waits: waits.min(1.0) })
+}
+
+/// Events named `cell ...` are operations of storage cells.
+fn exadata(account: &Account) -> Option<Exadata> {
+    let reads = |wait: &&EventTime| {
+        matches!(
+            wait.waited,
+            Waited::Storage(Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead)
+        )
+    };
+    let seconds = |is: &dyn Fn(&EventTime) -> bool| {
+        account.whole.waits.iter().filter(reads).filter(|wait| is(wait)).map(|wait| wait.total_s).sum::<f64>()
+    };
+    let cells = seconds(&|wait| wait.event.starts_with("cell "));
+    let smart = seconds(&|wait| wait.event.starts_with("cell smart"));
+    let single = || account.whole.waits.iter().filter(|wait| wait.event.starts_with("cell single block"));
+    let count = |is: &dyn Fn(&&EventTime) -> bool| single().filter(is).map(|wait| wait.count).sum::<f64>();
+    let from_flash = count(&|wait| FLASH.iter().any(|end| wait.event.ends_with(end)));
+    let flash = (from_flash > 0.0).then(|| from_flash / count(&|_| true));
+    (cells > 0.0).then(|| Exadata { smart_scans: smart / seconds(&|_| true), flash })
+}

@@ -1,0 +1,230 @@
+//! Details of a sizing: the design point, each choice in full, sources, and a row for each configuration as CSV.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_catalogue::Cite;
+use plimsoll_choose::diagnosis::DatabaseEffect;
+use plimsoll_choose::sizing::{Choice, Limit, Point, Rejection, Sizing, Wanted};
+use plimsoll_ingest::Outcome;
+
+use super::{Doubts, Sized, facts, saved};
+use crate::chart::{self, Bar, Fill};
+use crate::csv::plain;
+use crate::html::{both, figure};
+use crate::number;
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Section, Table};
+use crate::pages::file_name;
+use crate::words::{clean, offer, sizing as words};
+
+/// Inputs that are named as the source of a chart.
+const INPUTS_MAX: usize = 3;
+
+impl Sized<'_> {
+    /// From the measured load to the load that ceilings have to allow.
+    pub(super) fn design_point(&self) -> Section {
+        let wanted = &self.sizing.wanted;
+        let mut facts = vec![Fact::new("measured", words::measured(wanted))];
+        facts.extend(words::today(wanted).map(|today| Fact::new("today", today)));
+        for step in &wanted.steps {
+            facts.push(Fact::new(if step.what == "growth" { "growth" } else { "peaks" }, words::step(step)));
+        }
+        for point in &wanted.points {
+            let of =
+                if wanted.points.len() > 1 { format!(", with {}", words::busiest(point.of)) } else { String::new() };
+            facts.push(Fact::new("expected", format!("{}{of}", words::point(point))));
+        }
+        let design = format!("ceilings have to allow {} times that (headroom)", number::three(wanted.room()));
+        facts.push(Fact::new("design", design));
+        let free = if wanted.free > 0.0 {
+            format!("; {} of it stay free", number::percent(wanted.free))
+        } else {
+            String::new()
+        };
+        facts.push(Fact::new("keeps", format!("{}{free}", offer::capacity(wanted.capacity))));
+        let objectives = words::objectives(&wanted.objectives);
+        facts.extend((!objectives.is_empty()).then(|| Fact::new("meets", objectives)));
+        facts.extend(wanted.assumptions.iter().map(|text| Fact::new("assumed", text)));
+        let subject = if wanted.subject.is_empty() { "the demand" } else { &wanted.subject };
+        Section::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
+    }
+
+    /// The levels from measured to designed for.
+    fn levels(&self) -> Chart {
+        let levels = levels(&self.sizing.wanted);
+        let description =
+            levels.iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>().join("; ");
+        let drawn = both("wanted", "From measured to designed for", &description, |size| chart::bars(&levels, size));
+        Chart::new(figure(&drawn, &maud::html! { (self.inputs()) }))
+    }
+
+    fn inputs(&self) -> String {
+        let readings: Vec<_> = self.outcomes.iter().filter_map(Outcome::reading).collect();
+        let first = readings.iter().take(INPUTS_MAX);
+        let names: Vec<String> =
+            first.map(|reading| format!("{} ({})", clean(file_name(&reading.name)), reading.kind)).collect();
+        match (names.is_empty(), readings.len().saturating_sub(INPUTS_MAX)) {
+            (true, _) => "the demand as it was given".to_owned(),
+            (false, 0) => names.join(", "),
+            (false, more) => format!("{} and {} more", names.join(", "), number::whole(more as f64)),
+        }
+    }
+
+    /// The expected load by class, and each choice in full.
+    pub(super) fn in_full(&self) -> Section {
+        let mut blocks = vec![Block::Table(classes(&self.sizing.wanted.points))];
+        for (rank, choice) in self.choices().iter().enumerate() {
+            blocks.push(Block::Heading(format!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
+            blocks.push(Block::Facts(facts(choice, Doubts::All)));
+            let effect = self.effect(choice);
+            blocks.push(Block::Table(self.classes(choice, effect.as_ref())));
+            blocks.extend(effect.map(|effect| Block::Note(database_time(&effect))));
+        }
+        Section::detail("The load by class, and each choice in full", blocks)
+    }
+
+    /// The origin of the figures, and every document.
+    pub(super) fn sources(&self) -> [Section; 2] {
+        let shown = || self.choices().iter().chain(&self.sizing.nearly);
+        let mut cites: BTreeMap<(String, String), Arc<Cite>> = BTreeMap::new();
+        for choice in shown() {
+            let limits = choice.binds.iter().chain(&choice.next);
+            let ceilings =
+                limits.filter_map(|limit| choice.offer.ceilings.iter().find(|ceiling| ceiling.name == limit.name));
+            let mut used: Vec<Arc<Cite>> = ceilings.map(|ceiling| Arc::clone(&ceiling.cite)).collect();
+            used.extend(choice.price.iter().map(|price| Arc::clone(&price.cite)));
+            used.extend(choice.risks.iter().filter_map(|risk| risk.cite.clone()));
+            for cite in used {
+                cites.entry((cite.to_string(), cite.url.clone())).or_insert(cite);
+            }
+        }
+        let figures = format!(
+            "room is what the limit that binds first allows above the design point; response times are simulated by the \
+             catalogue's models; machines are chosen by their limits for storage, not by processors and memory; ceilings \
+             and list prices are {}",
+            offer::provenance(cites.values().map(|cite| cite.status).collect())
+        );
+        let documents = cites.values().map(|cite| Item::new(cite.to_string(), [cite.url.clone()])).collect();
+        [
+            Section::bare("Figures", vec![Block::Facts(vec![Fact::new("figures", figures)])]),
+            Section::detail("Sources", vec![Block::Items(documents)]),
+        ]
+    }
+
+    /// One row for each choice, each configuration that misses the objective, and each rejection.
+    pub(super) fn data(&self) -> Block {
+        let Sizing { choices, nearly, slower, rejected, .. } = self.sizing;
+        let row = |verdict: &str, rank: usize, name: String, why: String, value: &dyn Fn(Value) -> String| {
+            let known = [verdict.to_owned(), (rank + 1).to_string(), name];
+            known.into_iter().chain(DATA.iter().map(|(_, of)| value(*of))).chain([why]).collect::<Vec<_>>()
+        };
+        let ranked = [("carries", choices), ("misses the objective", nearly), ("slower than today", slower)];
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for (verdict, choices) in ranked {
+            rows.extend(choices.iter().enumerate().map(|(rank, choice)| {
+                let name = choice.offer.short().to_string();
+                row(verdict, rank, name, words::reason(choice), &|value| value(choice))
+            }));
+        }
+        let reject = |(rank, one): (usize, &Rejection)| {
+            row("does not carry it", rank, one.name.clone(), words::why(&one.why), &|_| String::new())
+        };
+        rows.extend(rejected.iter().enumerate().map(reject));
+        let names = ["verdict", "rank", "configuration"].into_iter().chain(DATA.iter().map(|(name, _)| *name));
+        let columns: Vec<Column> = names.chain(["why"]).map(|name| Column::text(name, 0)).collect();
+        Block::Data(Table::of("Configurations", columns, rows, |row| row.iter().map(Cell::text).collect()))
+    }
+}
+
+/// A value of a choice for CSV; empty if unknown.
+type Value = fn(&Choice) -> String;
+
+const DATA: [(&str, Value); 17] = [
+    ("product", |choice| choice.offer.product().name().to_owned()),
+    ("capacity_bytes", |choice| choice.offer.capacity.get().to_string()),
+    ("price_month", |choice| or_empty(choice.price.as_ref(), |price| price.monthly.exact())),
+    ("currency", |choice| or_empty(choice.price.as_ref(), |price| price.monthly.currency.to_string())),
+    ("region", |choice| {
+        or_empty(choice.price.as_ref(), |price| price.region.as_deref().unwrap_or_default().to_owned())
+    }),
+    ("price_date", |choice| or_empty(choice.price.as_ref(), |price| price.cite.date.clone())),
+    ("binds", |choice| or_empty(choice.binds.as_ref(), name)),
+    ("binds_over_design_point", |choice| or_empty(choice.binds.as_ref(), over)),
+    ("allowed_iops", |choice| or_empty(choice.binds.as_ref(), |limit| plain(limit.iops))),
+    ("allowed_bytes_per_s", |choice| or_empty(choice.binds.as_ref(), |limit| plain(limit.bytes_per_second))),
+    ("next_limit", |choice| or_empty(choice.next.as_ref(), name)),
+    ("next_over_design_point", |choice| or_empty(choice.next.as_ref(), over)),
+    ("objectives", |choice| words::reached(&choice.reached)),
+    ("latency_mean_ns", |choice| {
+        let of_class =
+            |one: &plimsoll_choose::sizing::ClassLatency| format!("{} {}", one.class.name(), one.mean.as_nanos());
+        choice.latency.iter().map(of_class).collect::<Vec<_>>().join("; ")
+    }),
+    ("machine", |choice| {
+        let machine = choice.machine.as_ref().and_then(|machine| machine.offer.short().machine);
+        or_empty(machine, |machine| machine.to_string())
+    }),
+    ("total_month", |choice| or_empty(choice.total(), plimsoll_catalogue::Money::exact)),
+    ("yearly_loss", |choice| or_empty(choice.yearly_loss, plain)),
+];
+
+fn or_empty<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(String::new, text)
+}
+
+fn name(limit: &Limit) -> String {
+    limit.name.to_string()
+}
+
+fn over(limit: &Limit) -> String {
+    plain(limit.over)
+}
+
+fn database_time(effect: &DatabaseEffect) -> String {
+    let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
+    let kept = effect.kept.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
+    let kept = if kept.is_empty() { kept } else { format!(" Taken to stay as they are: {kept}.") };
+    format!("Database time: {}, {before} s to {after} s for the same work.{kept}", saved(effect))
+}
+
+fn levels(wanted: &Wanted) -> Vec<Bar> {
+    let bar = |name: String, iops: f64, bytes: f64, fill| Bar {
+        name,
+        from: 0.0,
+        to: iops,
+        value: format!("{} IOPS, {} MB/s", number::three(iops), offer::megabytes(bytes)),
+        fill,
+        tone: 0,
+    };
+    let measured = &wanted.measured;
+    let mut bars = vec![bar("measured".into(), measured.iops, measured.bytes_per_second, Fill::Full)];
+    for point in &wanted.points {
+        let of = if wanted.points.len() > 1 { format!(", {}", words::busiest(point.of)) } else { String::new() };
+        bars.push(bar(format!("expected{of}"), point.iops(), point.bytes_per_second(), Fill::Full));
+    }
+    if let Some(point) = wanted.points.first() {
+        let room = wanted.room();
+        bars.push(bar("designed for".into(), point.iops() * room, point.bytes_per_second() * room, Fill::Hollow));
+    }
+    bars
+}
+
+fn classes(points: &[Point]) -> Table {
+    let columns = [
+        Column::text("expected load", 0),
+        Column::rate("rate", "IOPS", 0),
+        Column::rate("bytes", "MB/s", 0),
+        Column::new("size", "KiB", ColumnKind::Size, 0),
+        Column::text("in the windows with", 0),
+    ];
+    let rows = points.iter().flat_map(|point| point.classes.iter().map(move |load| (point, load)));
+    Table::of("The expected load by class", columns, rows, |(point, load)| {
+        vec![
+            Cell::text(load.class.name()),
+            Cell::three(load.iops),
+            Cell::figure(offer::megabytes(load.bytes_per_second), load.bytes_per_second / 1e6),
+            Cell::three(load.size() / 1024.0),
+            Cell::text(words::busiest(point.of)),
+        ]
+    })
+}
