@@ -14,15 +14,17 @@ mod shape;
 
 use plimsoll_model::ChainSpec;
 use plimsoll_record::Evidence;
+use serde::{Serialize, Serializer};
 
 use points::Point;
 use search::{Numbers, adjust, misfit, scatter};
 use shape::Shape;
 
 /// A model and how well it is known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Fitted {
     /// The model; its stages have names.
+    #[serde(rename = "model", serialize_with = "notation")]
     pub spec: ChainSpec,
     /// Its numbers.
     pub parameters: Vec<Parameter>,
@@ -30,6 +32,7 @@ pub struct Fitted {
     pub error: Misfit,
     /// How well it foretells runs when it is fitted to the others only, each depth or rate left out once, but for the
     /// lowest; `None` with too few of them.
+    #[serde(rename = "held_out_error")]
     pub held_out: Option<Misfit>,
     /// Every other shape that was tried, the best first.
     pub alternatives: Vec<Alternative>,
@@ -41,7 +44,7 @@ pub struct Fitted {
 }
 
 /// One number of a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
     /// What it is, such as `dies, time of one operation`.
     pub name: String,
@@ -59,25 +62,34 @@ pub struct Parameter {
 }
 
 /// How far a model is off, as shares of the mean response time; of closed loads also those of the IOPS.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Misfit {
     /// On average.
+    #[serde(rename = "mean_share")]
     pub mean: f64,
     /// At most.
+    #[serde(rename = "worst_share")]
     pub worst: f64,
 }
 
 /// Another shape that was tried.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Alternative {
     /// What it is, in words.
     pub shape: &'static str,
     /// With the numbers that fit best.
+    #[serde(rename = "model", serialize_with = "notation")]
     pub spec: ChainSpec,
     /// How well it describes the runs.
     pub error: Misfit,
     /// How well it foretells runs that it was not fitted to.
+    #[serde(rename = "held_out_error")]
     pub held_out: Option<Misfit>,
+}
+
+/// Writes a model in its notation.
+fn notation<S: Serializer>(spec: &ChainSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(spec)
 }
 
 /// Nothing could be fitted.
