@@ -310,7 +310,9 @@ pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: 
         );
     }
     if visibility == Visibility::Detail {
-        out.iter_mut().for_each(|section| section.visibility = visibility);
+        for section in &mut out {
+            section.visibility = visibility;
+        }
     }
     out
 }

@@ -56,7 +56,7 @@ const FIELDS: [Field; 37] = [
     ("bytes_per_s", |row| row.rate(|rates| rates.bytes_per_second, row.run.figures.bytes_per_second)),
     ("mean_ns", |row| match row.counter {
         Some(counter) => Some(counter.response.mean()?.as_nanos().to_string()),
-        None => value(&row.known()?.mean_ns),
+        None => Some(plain(row.known()?.mean_ns.value)),
     }),
     ("mean_ns_low", |row| low(&row.known()?.mean_ns)),
     ("mean_ns_high", |row| high(&row.known()?.mean_ns)),
@@ -114,12 +114,8 @@ impl Row<'_> {
     }
 
     fn percentile(&self, q: f64, of: fn(&Figures) -> &Estimate) -> Option<String> {
-        if self.counter.is_some() { quantile(&self.response, q) } else { value(of(self.known()?)) }
+        if self.counter.is_some() { quantile(&self.response, q) } else { Some(plain(of(self.known()?).value)) }
     }
-}
-
-fn value(estimate: &Estimate) -> Option<String> {
-    Some(plain(estimate.value))
 }
 
 fn low(estimate: &Estimate) -> Option<String> {

@@ -12,15 +12,15 @@ use crate::number;
 use crate::page::{Block, Table};
 use crate::words::database::share_of;
 
-/// A step with the figures that all kinds of work have.
+/// A step with the figures of all kinds of work.
 struct Row<'a> {
     suite: &'a SuiteRun,
     step: &'a StepRun,
     /// `None` for a step that was left out.
-    common: Option<Common>,
+    totals: Option<StepTotals>,
 }
 
-struct Common {
+struct StepTotals {
     workers: usize,
     span: Span,
     operations: u64,
@@ -39,53 +39,53 @@ type Field = (&'static str, fn(&Row<'_>) -> Option<String>);
 const FIELDS: [Field; 58] = [
     ("suite", |row| Some(row.suite.suite.clone())),
     ("subject", |row| Some(row.suite.subject.name.clone())),
-    ("source", |row| text(row.suite.source.word())),
+    ("source", |row| Some(row.suite.source.word().to_string())),
     ("step", |row| Some(row.step.name.clone())),
-    ("round", |row| text(row.step.round)),
-    ("counts", |row| text(row.step.counts)),
-    ("workers", |row| text(row.common.as_ref()?.workers)),
-    ("span_s", |row| text(row.common.as_ref()?.span.as_secs_f64())),
-    ("operations", |row| text(row.common.as_ref()?.operations)),
-    ("failed_operations", |row| text(row.common.as_ref()?.failed?)),
-    ("iops", |row| row.per_second(row.common.as_ref()?.operations)),
-    ("bytes_per_s", |row| row.per_second(row.common.as_ref()?.bytes?)),
-    ("mean_ns", |row| text(row.times()?.sum_ns.checked_div(row.times()?.count)?)),
+    ("round", |row| Some(row.step.round.to_string())),
+    ("counts", |row| Some(row.step.counts.to_string())),
+    ("workers", |row| Some(row.totals.as_ref()?.workers.to_string())),
+    ("span_s", |row| Some(row.totals.as_ref()?.span.as_secs_f64().to_string())),
+    ("operations", |row| Some(row.totals.as_ref()?.operations.to_string())),
+    ("failed_operations", |row| Some(row.totals.as_ref()?.failed?.to_string())),
+    ("iops", |row| row.per_second(row.totals.as_ref()?.operations)),
+    ("bytes_per_s", |row| row.per_second(row.totals.as_ref()?.bytes?)),
+    ("mean_ns", |row| Some(row.times()?.sum_ns.checked_div(row.times()?.count)?.to_string())),
     ("p50_ns", |row| quantile(row.times()?, 0.5)),
     ("p99_ns", |row| quantile(row.times()?, 0.99)),
     ("p99.9_ns", |row| quantile(row.times()?, 0.999)),
-    ("max_ns", |row| row.times().filter(|times| times.count > 0).and_then(|times| text(times.max_ns))),
-    ("user_s", |row| seconds(row.common.as_ref()?.cpu?.user)),
-    ("system_s", |row| seconds(row.common.as_ref()?.cpu?.system)),
+    ("max_ns", |row| row.times().filter(|times| times.count > 0).map(|times| times.max_ns.to_string())),
+    ("user_s", |row| Some(row.totals.as_ref()?.cpu?.user.as_secs_f64().to_string())),
+    ("system_s", |row| Some(row.totals.as_ref()?.cpu?.system.as_secs_f64().to_string())),
     ("skipped", |row| if let StepWork::Skipped { why } = &row.step.work { Some(why.clone()) } else { None }),
-    ("sessions", |row| text(row.crowd()?.sessions)),
+    ("sessions", |row| Some(row.crowd()?.sessions.to_string())),
     ("offered_per_s", |row| offered(row.crowd()?)),
     ("kinds", |row| Some(kinds(row.crowd()?))),
     ("warm_up_s", |row| Some(plain(row.crowd()?.run.warm_up.as_secs_f64()))),
     ("rate_low", |row| Some(plain(number::interval(&row.crowd()?.run.figures.iops)?.0))),
     ("rate_high", |row| Some(plain(number::interval(&row.crowd()?.run.figures.iops)?.1))),
-    ("asked", |row| text(row.statements()?.asked)),
-    ("wrong", |row| text(row.statements()?.wrong)),
-    ("cache_hits", |row| text(row.counted()?.hits?)),
-    ("block_reads", |row| text(row.counted()?.reads?)),
-    ("block_read_ns", |row| nanoseconds(row.counted()?.read_time?)),
-    ("block_writes", |row| text(row.counted()?.writes?)),
-    ("log_bytes", |row| text(row.counted()?.log_bytes?)),
-    ("log_flushes", |row| text(row.counted()?.log_flushes?)),
-    ("log_flush_ns", |row| nanoseconds(row.counted()?.log_flush_time?)),
-    ("commits", |row| text(row.counted()?.commits?)),
-    ("lock_ns", |row| nanoseconds(row.counted()?.lock_time?)),
-    ("fetched_bytes", |row| text(row.counted()?.fetched_bytes?)),
-    ("database_user_s", |row| seconds(row.counted()?.cpu?.user)),
-    ("database_system_s", |row| seconds(row.counted()?.cpu?.system)),
-    ("disk_reads", |row| text(row.disk()?.reads)),
-    ("disk_read_bytes", |row| text(row.disk()?.read_bytes)),
-    ("disk_read_ns", |row| nanoseconds(row.disk()?.read_time)),
-    ("disk_writes", |row| text(row.disk()?.writes)),
-    ("disk_written_bytes", |row| text(row.disk()?.written_bytes)),
-    ("disk_write_ns", |row| nanoseconds(row.disk()?.write_time)),
-    ("disk_flushes", |row| text(row.disk()?.flushes)),
-    ("disk_flush_ns", |row| nanoseconds(row.disk()?.flush_time)),
-    ("disk_busy_ns", |row| nanoseconds(row.disk()?.busy)),
+    ("asked", |row| Some(row.statements()?.asked.to_string())),
+    ("wrong", |row| Some(row.statements()?.wrong.to_string())),
+    ("cache_hits", |row| Some(row.counted()?.hits?.to_string())),
+    ("block_reads", |row| Some(row.counted()?.reads?.to_string())),
+    ("block_read_ns", |row| Some(row.counted()?.read_time?.as_nanos().to_string())),
+    ("block_writes", |row| Some(row.counted()?.writes?.to_string())),
+    ("log_bytes", |row| Some(row.counted()?.log_bytes?.to_string())),
+    ("log_flushes", |row| Some(row.counted()?.log_flushes?.to_string())),
+    ("log_flush_ns", |row| Some(row.counted()?.log_flush_time?.as_nanos().to_string())),
+    ("commits", |row| Some(row.counted()?.commits?.to_string())),
+    ("lock_ns", |row| Some(row.counted()?.lock_time?.as_nanos().to_string())),
+    ("fetched_bytes", |row| Some(row.counted()?.fetched_bytes?.to_string())),
+    ("database_user_s", |row| Some(row.counted()?.cpu?.user.as_secs_f64().to_string())),
+    ("database_system_s", |row| Some(row.counted()?.cpu?.system.as_secs_f64().to_string())),
+    ("disk_reads", |row| Some(row.disk()?.reads.to_string())),
+    ("disk_read_bytes", |row| Some(row.disk()?.read_bytes.to_string())),
+    ("disk_read_ns", |row| Some(row.disk()?.read_time.as_nanos().to_string())),
+    ("disk_writes", |row| Some(row.disk()?.writes.to_string())),
+    ("disk_written_bytes", |row| Some(row.disk()?.written_bytes.to_string())),
+    ("disk_write_ns", |row| Some(row.disk()?.write_time.as_nanos().to_string())),
+    ("disk_flushes", |row| Some(row.disk()?.flushes.to_string())),
+    ("disk_flush_ns", |row| Some(row.disk()?.flush_time.as_nanos().to_string())),
+    ("disk_busy_ns", |row| Some(row.disk()?.busy.as_nanos().to_string())),
     ("split_cpu", |row| row.share(Spent::Processor)),
     ("split_reads", |row| row.share(Spent::Reading)),
     ("split_writes", |row| row.share(Spent::Writing)),
@@ -101,7 +101,7 @@ const FIELDS: [Field; 58] = [
 pub(super) fn data(suites: &[SuiteRun]) -> Block {
     let steps = suites.iter().flat_map(|suite| suite.steps.iter().map(move |step| (suite, step)));
     let rows = steps.map(|(suite, step)| {
-        let row = Row { suite, step, common: common(&step.work) };
+        let row = Row { suite, step, totals: totals(&step.work) };
         FIELDS.iter().map(|(_, field)| field(&row).unwrap_or_default()).collect()
     });
     Table::data(&FIELDS.map(|(name, _)| name), rows)
@@ -109,12 +109,12 @@ pub(super) fn data(suites: &[SuiteRun]) -> Block {
 
 impl Row<'_> {
     fn per_second(&self, count: u64) -> Option<String> {
-        let seconds = self.common.as_ref()?.span.as_secs_f64();
+        let seconds = self.totals.as_ref()?.span.as_secs_f64();
         (seconds > 0.0).then(|| (count as f64 / seconds).to_string())
     }
 
     fn times(&self) -> Option<&Bins> {
-        self.common.as_ref().map(|common| &common.times)
+        self.totals.as_ref().map(|totals| &totals.times)
     }
 
     fn crowd(&self) -> Option<&SessionRun> {
@@ -134,52 +134,42 @@ impl Row<'_> {
     }
 
     fn share(&self, part: Spent) -> Option<String> {
-        text(share_of(self.crowd()?.split.as_ref()?, part)?)
+        Some(share_of(self.crowd()?.split.as_ref()?, part)?.to_string())
     }
 }
 
-fn common(work: &StepWork) -> Option<Common> {
+fn totals(work: &StepWork) -> Option<StepTotals> {
     Some(match work {
         StepWork::Io { jobs, run, span } => {
             let mut times = Bins::default();
-            jobs.iter().for_each(|job| times.merge(&job.total.service()));
+            for job in jobs {
+                times.merge(&job.total.service());
+            }
             let sum = |of: fn(&Tally) -> u64| jobs.iter().map(|job| of(&job.total)).sum::<u64>();
             let (operations, failed, bytes) =
                 (sum(Tally::operations), Some(sum(Tally::errors)), Some(sum(Tally::bytes)));
-            Common { workers: jobs.len(), span: *span, operations, failed, bytes, times, cpu: run.cpu }
+            StepTotals { workers: jobs.len(), span: *span, operations, failed, bytes, times, cpu: run.cpu }
         }
         StepWork::Files { files, span, each, cpu } => {
             let (operations, times) = (*files, each.clone());
-            Common { workers: 1, span: *span, operations, failed: None, bytes: None, times, cpu: Some(*cpu) }
+            StepTotals { workers: 1, span: *span, operations, failed: None, bytes: None, times, cpu: Some(*cpu) }
         }
         StepWork::Statements(work) => {
             let (operations, times, cpu) = (work.done, work.each.clone(), Some(work.client));
-            Common { workers: 1, span: work.span, operations, failed: None, bytes: None, times, cpu }
+            StepTotals { workers: 1, span: work.span, operations, failed: None, bytes: None, times, cpu }
         }
         StepWork::Sessions(crowd) => {
             let (total, span) = (&crowd.run.total, crowd.run.span);
             let (operations, failed, times) = (total.operations(), Some(total.errors()), total.response());
             let workers = crowd.sessions as usize;
-            Common { workers, span, operations, failed, bytes: None, times, cpu: crowd.client }
+            StepTotals { workers, span, operations, failed, bytes: None, times, cpu: crowd.client }
         }
         StepWork::Skipped { .. } => return None,
     })
 }
 
-fn text(value: impl ToString) -> Option<String> {
-    Some(value.to_string())
-}
-
-fn nanoseconds(span: Span) -> Option<String> {
-    text(span.as_nanos())
-}
-
-fn seconds(span: Span) -> Option<String> {
-    text(span.as_secs_f64())
-}
-
 fn quantile(times: &Bins, q: f64) -> Option<String> {
-    nanoseconds(times.quantile(q)?)
+    Some(times.quantile(q)?.as_nanos().to_string())
 }
 
 fn offered(crowd: &SessionRun) -> Option<String> {
