@@ -40,6 +40,7 @@ fn runs_of_one_target_have_labels() {
         assert!(page.contains(&format!("<h2>{label}: Findings</h2>")), "{label} heads its sections");
         assert!(page.contains(&format!("</svg>{label}</th>")), "{label} is a row of the table");
     }
+    assert_eq!(page.matches("--objective 'p99&lt;=1ms'").count(), 2, "commands are shown as a shell reads them");
 }
 
 #[test]

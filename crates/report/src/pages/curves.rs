@@ -273,13 +273,13 @@ fn best(curves: &[&Curve], labels: &[String]) -> Headline {
 }
 
 /// The alert of a run among several, and the command that repeats it.
-pub(super) fn alert_and_command(alert: Option<(Emphasis, String)>, command: &[String]) -> Block {
+pub(super) fn alert_and_command(alert: Option<(Emphasis, String)>, command: &[String]) -> Vec<Block> {
     let alert = alert.map(|(emphasis, text)| {
         let name = if emphasis == Emphasis::Void { "void" } else { "caution" };
-        Fact::new(name, text).with_emphasis(emphasis)
+        Block::Facts(vec![Fact::new(name, text).with_emphasis(emphasis)])
     });
-    let repeat = (!command.is_empty()).then(|| Fact::new("repeat", words::command(command)));
-    Block::Facts(alert.into_iter().chain(repeat).collect())
+    let repeat = [Block::Note("To repeat it:".to_owned()), Block::Listing(words::command(command))];
+    alert.into_iter().chain(repeat.into_iter().filter(|_| !command.is_empty())).collect()
 }
 
 /// Curves over each other under their labels, and their load lines in a table.
@@ -303,8 +303,8 @@ pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: 
         let curve = sheet.curve;
         let Headline { text, details, .. } = headline(curve);
         let verdict = std::iter::once(format!("{text} - {}", curve.source.word())).chain(details).map(Block::Text);
-        let facts = alert_and_command(alert(curve), &curve.command);
-        out.push(Section::new(label, verdict.chain([facts]).collect()));
+        let rest = alert_and_command(alert(curve), &curve.command);
+        out.push(Section::new(label, verdict.chain(rest).collect()));
         out.extend(
             sections(sheet, index).into_iter().filter(Section::has_content).map(|section| section.of_run(label)),
         );

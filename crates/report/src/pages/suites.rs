@@ -66,7 +66,8 @@ fn several(suites: &[SuiteRun]) -> Page {
     });
     for (index, (suite, label)) in suites.iter().zip(&labels).enumerate() {
         let groups = groups(suite);
-        let blocks = vec![Block::Text(settings(suite)), alert_and_command(alert(suite), &suite.command)];
+        let rest = alert_and_command(alert(suite), &suite.command);
+        let blocks = std::iter::once(Block::Text(settings(suite))).chain(rest).collect();
         sections.push(Section::new(format!("{label} - {}", suite.source.word()), blocks));
         let own = self::sections(suite, &groups, &groups, index).into_iter().filter(Section::has_content);
         sections.extend(own.map(|section| section.of_run(label)));
