@@ -99,8 +99,9 @@ fn commands_about_runs_have_every_form() {
 #[test]
 fn measurements_and_suites_have_every_form() {
     let folder = Folder::new("measured");
-    let replay: String = (0..200).map(|n| format!("{},read,{},4096\n", n * 10_000_000, n * 4_096)).collect();
-    let replay = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{replay}");
+    let line = |n: u32| format!("{},read,{},4096", n * 10_000_000, n * 4_096);
+    let lines: Vec<String> = (0..200).map(line).collect();
+    let replay = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{}\n", lines.join("\n"));
     fs::write(folder.0.join("load.trace"), replay).expect("a file can be made");
     let forms = ["--html", "--markdown", "--csv"];
     let kinds: [(&[&str], &str); 5] = [
