@@ -14,21 +14,24 @@ mod shape;
 
 use plimsoll_model::ChainSpec;
 use plimsoll_record::Evidence;
+use serde::{Serialize, Serializer};
 
 use points::Point;
 use search::{Numbers, adjust, misfit, scatter};
 use shape::Shape;
 
 /// A fitted model with its uncertainty.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Fitted {
     /// The model, with named stages.
+    #[serde(rename = "model", serialize_with = "notation")]
     pub spec: ChainSpec,
     /// Parameters.
     pub parameters: Vec<Parameter>,
     /// Error on the fitted runs.
     pub error: Misfit,
     /// Error of predictions with each depth or rate left out once, except the lowest; `None` with too few loads.
+    #[serde(rename = "held_out_error")]
     pub held_out: Option<Misfit>,
     /// All other shapes, best first.
     pub alternatives: Vec<Alternative>,
@@ -40,7 +43,7 @@ pub struct Fitted {
 }
 
 /// A parameter of a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
     /// Name, such as `dies, time of one operation`.
     pub name: String,
@@ -58,25 +61,34 @@ pub struct Parameter {
 }
 
 /// Relative error of the mean response time; for closed loads equal to that of the IOPS.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Misfit {
     /// Mean.
+    #[serde(rename = "mean_share")]
     pub mean: f64,
     /// Maximum.
+    #[serde(rename = "worst_share")]
     pub worst: f64,
 }
 
 /// Another fitted shape.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Alternative {
     /// Description.
     pub shape: &'static str,
     /// Model with the best parameters.
+    #[serde(rename = "model", serialize_with = "notation")]
     pub spec: ChainSpec,
     /// Error on the fitted runs.
     pub error: Misfit,
     /// Error of predictions for left-out loads.
+    #[serde(rename = "held_out_error")]
     pub held_out: Option<Misfit>,
+}
+
+/// Writes a model in its notation.
+fn notation<S: Serializer>(spec: &ChainSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(spec)
 }
 
 /// Reason why no model could be fitted.

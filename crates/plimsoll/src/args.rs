@@ -420,6 +420,9 @@ pub struct OutputArgs {
     /// Write a page with pictures, complete in one file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write it as Markdown (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
     /// Write the figures as CSV (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
@@ -482,9 +485,6 @@ pub struct Compare {
     /// End with an exit code that states the verdict: 0 better or no difference, 1 worse, 2 usage, 3 cannot say
     #[arg(long)]
     pub exit_code: bool,
-    /// Write the comparison as Markdown (- for standard output)
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub markdown: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

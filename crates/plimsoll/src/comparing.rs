@@ -36,7 +36,7 @@ struct Written<'a> {
 
 /// Compares the runs that were named.
 pub fn run(args: &Compare) -> Result<(), Trouble> {
-    let outputs = Outputs::new(&args.output)?.with_markdown(args.markdown.as_ref())?;
+    let outputs = Outputs::new(&args.output)?;
     let (before, after) = match (&args.runs[..], &args.after[..]) {
         ([before, after], []) => (std::slice::from_ref(before), std::slice::from_ref(after)),
         (_, []) => {
@@ -63,7 +63,7 @@ pub fn show(sides: [Side; 2], comparison: &Comparison, outputs: &Outputs) -> Res
     let mut json = serde_json::to_vec(&written).map_err(|error| Trouble::Failed(error.into()))?;
     json.push(b'\n');
     let curves = [before.curves, after.curves].concat();
-    outputs.write_comparison([&before.names, &after.names], comparison, &curves, &json)
+    outputs.write_comparison([&before.names, &after.names], comparison, &curves, json)
 }
 
 /// The larger scatter between earlier runs of the subjects of both sides.

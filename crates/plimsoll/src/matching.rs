@@ -3,11 +3,12 @@
 use plimsoll_analyse::judged;
 use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
 use plimsoll_record::{Curve, Estimate, LoadLine};
+use plimsoll_report::Page;
 use plimsoll_report::pages::{self, Detail};
 
 use crate::args::MatchArgs;
 use crate::offers::Offers;
-use crate::output::{Forms, Outputs};
+use crate::output::Forms;
 use crate::sizing;
 use crate::store;
 use crate::trouble::Trouble;
@@ -47,12 +48,12 @@ fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
     }
 }
 
-/// The few lines that end a measurement: nothing when nothing was found to say.
-pub fn short(curve: &Curve, outputs: &Outputs) -> Option<String> {
+/// The few lines that end a measurement; `None` without a load line.
+pub fn short(curve: &Curve) -> Option<Page> {
     let offers = Offers::new(&crate::args::TermsArgs::default()).ok()?;
     let need = Need::of(curve, curve.subject.size)?;
     let (matches, resemblances) = found(&offers, curve, &need, MOST_SHORT).ok()?;
-    Some(plimsoll_report::matches_short(&need, &matches, &resemblances, outputs.style()))
+    Some(pages::matches_short(&need, &matches, &resemblances))
 }
 
 fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> Result<(Matches, Vec<Resemblance>), Trouble> {

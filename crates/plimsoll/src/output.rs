@@ -1,4 +1,4 @@
-//! What becomes of a curve: judged, kept, written where the user wants it, and shown.
+//! Results: judged, kept, shown and written in every form.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,11 @@ use anyhow::Context;
 use plimsoll_analyse::{
     Comparison, accept_drift_beyond, by_load, chosen_objective, headline_objective, judged, knee, ladder, order,
 };
-use plimsoll_record::{Curve, Ended, Estimate, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
-use plimsoll_report::{Charset, Color, Page, Sheet, TextStyle};
+use plimsoll_record::{
+    Curve, Ended, Estimate, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun,
+};
+use plimsoll_report::pages::{self, Sheet};
+use plimsoll_report::{Charset, Color, Page, TextStyle};
 use plimsoll_units::Span;
 
 use crate::args::{FormArgs, OutputArgs};
@@ -17,206 +20,140 @@ use crate::matching;
 use crate::store;
 use crate::trouble::Trouble;
 
-/// Where results go: found to be writable before anything is measured.
+/// The forms of a result, found to be writable before any work.
 #[derive(Debug)]
-pub struct Outputs {
+pub struct Forms {
     json: Option<PathBuf>,
     html: Option<PathBuf>,
-    /// Of comparisons only.
     markdown: Option<PathBuf>,
     csv: Option<PathBuf>,
+    /// Of curves only.
     svg: Option<PathBuf>,
-    quiet: bool,
+    is_quiet: bool,
     style: TextStyle,
 }
+
+impl Forms {
+    /// Checks that every file can be written. JSON replaces the text.
+    pub fn new(args: &FormArgs) -> Result<Self, Trouble> {
+        let FormArgs { json, html, markdown, csv, no_color } = args;
+        let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
+        let is_quiet = json.is_some();
+        Self { json, html, markdown, csv, svg: None, is_quiet, style: style(*no_color) }.checked()
+    }
+
+    fn checked(self) -> Result<Self, Trouble> {
+        self.files().filter(|path| !is_standard_output(path)).try_for_each(|path| store::check_writable(path))?;
+        Ok(self)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.json, &self.html, &self.markdown, &self.csv, &self.svg].into_iter().flatten()
+    }
+
+    /// Prints a result as text, unless it is quiet or a form takes standard output, and writes its other forms.
+    pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), Trouble> {
+        self.print(&plimsoll_report::page_text(page, &self.style))?;
+        if let Some(path) = &self.html {
+            put(path, plimsoll_report::page_html(page).as_bytes())?;
+        }
+        if let Some(path) = &self.markdown {
+            put(path, plimsoll_report::page_markdown(page).as_bytes())?;
+        }
+        if let Some(path) = &self.csv {
+            put(path, plimsoll_report::page_csv(page).as_bytes())?;
+        }
+        self.json.as_ref().map_or(Ok(()), |path| put(path, &json()))
+    }
+
+    fn print(&self, text: &str) -> Result<(), Trouble> {
+        let is_taken = self.files().any(|path| is_standard_output(path));
+        if self.is_quiet || is_taken { Ok(()) } else { print(text.as_bytes()) }
+    }
+}
+
+/// The output of a measurement or a simulation.
+#[derive(Debug)]
+pub struct Outputs(Forms);
 
 impl Outputs {
     /// Checks that every file can be written.
     pub fn new(args: &OutputArgs) -> Result<Self, Trouble> {
-        for path in [&args.json, &args.html, &args.csv, &args.svg].into_iter().flatten() {
-            if !is_standard_output(path) {
-                store::check_writable(path)?;
-            }
-        }
-        let (json, html, csv, svg) = (args.json.clone(), args.html.clone(), args.csv.clone(), args.svg.clone());
-        Ok(Self { json, html, markdown: None, csv, svg, quiet: args.quiet, style: style(args.no_color) })
-    }
-
-    /// The same with a file for Markdown.
-    pub fn with_markdown(mut self, path: Option<&PathBuf>) -> Result<Self, Trouble> {
-        path.filter(|path| !is_standard_output(path)).map_or(Ok(()), |path| store::check_writable(path))?;
-        self.markdown = path.cloned();
-        Ok(self)
+        let OutputArgs { json, html, markdown, csv, svg, quiet, no_color } = args;
+        let [json, html, markdown, csv, svg] = [json, html, markdown, csv, svg].map(Clone::clone);
+        let forms = Forms { json, html, markdown, csv, svg, is_quiet: *quiet, style: style(*no_color) };
+        forms.checked().map(Self)
     }
 
     /// Text on standard output, and no files.
     pub fn plain(no_color: bool) -> Self {
-        Self { json: None, html: None, markdown: None, csv: None, svg: None, quiet: false, style: style(no_color) }
+        let (json, html, markdown, csv, svg) = (None, None, None, None, None);
+        Self(Forms { json, html, markdown, csv, svg, is_quiet: false, style: style(no_color) })
     }
 
     /// Refuses to write a result over what is measured.
     pub fn spare(&self, measured: &Path) -> Result<(), Trouble> {
         let measured = measured.canonicalize().ok();
-        let mut outputs = [&self.json, &self.html, &self.csv, &self.svg].into_iter().flatten();
         let same = |path: &&PathBuf| path.canonicalize().ok().is_some_and(|path| Some(path) == measured);
-        match outputs.find(same) {
+        match self.0.files().find(same) {
             Some(path) => Err(Trouble::usage(format!("{}: that is what is measured: write elsewhere", path.display()))),
             None => Ok(()),
         }
     }
 
-    /// Refuses formats that take one curve when there are several.
-    pub fn fit(&self, curves: usize) -> Result<(), Trouble> {
-        if curves > 1 && (self.json.is_some() || self.csv.is_some()) {
-            return Err(Trouble::usage("--json and --csv take one run: use --html or --svg for several"));
+    /// Refuses the form that takes one run when there are several.
+    pub fn fit(&self, runs: usize) -> Result<(), Trouble> {
+        if runs > 1 && self.0.json.is_some() {
+            return Err(Trouble::usage("--json takes one run: use --html, --markdown or --csv for several"));
         }
         Ok(())
     }
 
     /// How text looks where it is shown.
     pub const fn style(&self) -> &TextStyle {
-        &self.style
+        &self.0.style
     }
 
-    /// True when standard output is taken by a file format.
-    fn stdout_is_taken(&self) -> bool {
-        let files = [&self.json, &self.html, &self.markdown, &self.csv, &self.svg];
-        files.into_iter().flatten().any(|path| is_standard_output(path))
+    /// Prints and writes curves. JSON takes one curve.
+    pub fn write_curves(&self, curves: &[Curve]) -> Result<(), Trouble> {
+        let json = || curves.first().map(Curve::to_json).unwrap_or_default();
+        self.0.write(&pages::curves(&sheets(curves)), json)?;
+        self.write_svg(curves)
     }
 
-    /// Writes curves in every format that was asked for. JSON takes one curve.
-    pub fn write(&self, curves: &[Curve]) -> Result<(), Trouble> {
-        if let Some(path) = &self.json {
-            for curve in curves {
-                put(path, &curve.to_json())?;
-            }
-        }
-        if let Some(path) = &self.csv {
-            for curve in curves {
-                put(path, plimsoll_report::csv(curve).as_bytes())?;
-            }
-        }
-        self.write_pictures(curves)
-    }
-
-    /// Writes and prints a comparison, its runs over each other as a picture.
+    /// Prints and writes a comparison, its runs over each other as a picture.
     pub fn write_comparison(
         &self,
         names: [&[String]; 2],
         comparison: &Comparison,
         curves: &[Curve],
-        json: &[u8],
+        json: Vec<u8>,
     ) -> Result<(), Trouble> {
-        let ladders: Vec<_> = curves.iter().map(rungs).collect();
-        let sheets: Vec<_> = curves.iter().zip(&ladders).map(|(curve, ladder)| Sheet { curve, ladder }).collect();
-        let page = plimsoll_report::pages::comparison(names, comparison, &sheets);
-        self.print(&plimsoll_report::page_text(&page, &self.style))?;
-        if let Some(path) = &self.json {
-            put(path, json)?;
-        }
-        if let Some(path) = &self.html {
-            put(path, plimsoll_report::page_html(&page).as_bytes())?;
-        }
-        if let Some(path) = &self.markdown {
-            put(path, plimsoll_report::page_markdown(&page).as_bytes())?;
-        }
-        if let Some(path) = &self.csv {
-            put(path, plimsoll_report::page_csv(&page).as_bytes())?;
-        }
-        self.write_svg(curves)
-    }
-
-    fn write_pictures(&self, curves: &[Curve]) -> Result<(), Trouble> {
-        if let Some(path) = &self.html {
-            let ladders: Vec<_> = curves.iter().map(rungs).collect();
-            let sheets: Vec<_> = curves.iter().zip(&ladders).map(|(curve, ladder)| Sheet { curve, ladder }).collect();
-            put(path, plimsoll_report::html_of(&sheets).as_bytes())?;
-        }
+        self.0.write(&pages::comparison(names, comparison, &sheets(curves)), || json)?;
         self.write_svg(curves)
     }
 
     fn write_svg(&self, curves: &[Curve]) -> Result<(), Trouble> {
-        if let Some(path) = &self.svg {
-            let curves: Vec<&Curve> = curves.iter().collect();
-            put(path, plimsoll_report::svg(&curves).as_bytes())?;
-        }
-        Ok(())
+        let Some(path) = &self.0.svg else { return Ok(()) };
+        let curves: Vec<&Curve> = curves.iter().collect();
+        put(path, plimsoll_report::svg(&curves).as_bytes())
     }
 
-    /// Writes suites in every format that was asked for. JSON and CSV take one.
+    /// Prints and writes suites. JSON takes one suite.
     pub fn write_suites(&self, suites: &[SuiteRun]) -> Result<(), Trouble> {
-        for suite in suites {
-            if let Some(path) = &self.json {
-                put(path, &suite.to_json())?;
-            }
-            if let Some(path) = &self.csv {
-                put(path, plimsoll_report::suite_csv(suite).as_bytes())?;
-            }
-        }
-        if let Some(path) = &self.html {
-            put(path, plimsoll_report::suites_html(suites).as_bytes())?;
-        }
-        Ok(())
-    }
-
-    /// Prints a suite as a person reads it.
-    pub fn show_suite(&self, suite: &SuiteRun) -> Result<(), Trouble> {
-        self.print(&plimsoll_report::suite(suite, &self.style))
+        let json = || suites.first().map(SuiteRun::to_json).unwrap_or_default();
+        self.0.write(&pages::suites(suites), json)
     }
 
     /// Prints text for people, unless they asked for silence or standard output is taken.
     pub fn print(&self, text: &str) -> Result<(), Trouble> {
-        if self.quiet || self.stdout_is_taken() { Ok(()) } else { print(text.as_bytes()) }
-    }
-
-    /// Prints a curve as a person reads it.
-    pub fn show(&self, curve: &Curve) -> Result<(), Trouble> {
-        self.print(&plimsoll_report::text(curve, &self.style))?;
-        let lines = rungs(curve);
-        if lines.len() > 1 { self.print(&plimsoll_report::ladder(&lines, &self.style)) } else { Ok(()) }
+        self.0.print(text)
     }
 }
 
-/// The forms of a result, found to be writable before any work.
-#[derive(Debug)]
-pub struct Forms<'a> {
-    args: &'a FormArgs,
-    style: TextStyle,
-}
-
-impl<'a> Forms<'a> {
-    /// Checks that every file can be written.
-    pub fn new(args: &'a FormArgs) -> Result<Self, Trouble> {
-        let forms = Self { args, style: style(args.no_color) };
-        forms.files().filter(|path| !is_standard_output(path)).try_for_each(|path| store::check_writable(path))?;
-        Ok(forms)
-    }
-
-    fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        let FormArgs { json, html, markdown, csv, .. } = self.args;
-        [json, html, markdown, csv].into_iter().flatten()
-    }
-
-    /// Writes a result in every form, and prints it as text unless JSON replaces it or a form takes standard output.
-    pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), Trouble> {
-        let FormArgs { json: json_file, html, markdown, csv, .. } = self.args;
-        if let Some(path) = html {
-            put(path, plimsoll_report::page_html(page).as_bytes())?;
-        }
-        if let Some(path) = markdown {
-            put(path, plimsoll_report::page_markdown(page).as_bytes())?;
-        }
-        if let Some(path) = csv {
-            put(path, plimsoll_report::page_csv(page).as_bytes())?;
-        }
-        if let Some(path) = json_file {
-            return put(path, &json());
-        }
-        if self.files().any(|path| is_standard_output(path)) {
-            return Ok(());
-        }
-        print(plimsoll_report::page_text(page, &self.style).as_bytes())
-    }
+/// Curves with their load lines at several objectives.
+fn sheets(curves: &[Curve]) -> Vec<Sheet<'_>> {
+    curves.iter().map(|curve| Sheet { curve, ladder: rungs(curve) }).collect()
 }
 
 /// Judges a fresh measurement, keeps it, writes and shows it, and says which products would carry it.
@@ -225,10 +162,9 @@ impl<'a> Forms<'a> {
 pub fn finish(mut curve: Curve, remembered: Option<Objective>, outputs: &Outputs) -> Result<(), Trouble> {
     judge(&mut curve, remembered);
     let kept = store::keep(&curve);
-    outputs.show(&curve)?;
-    outputs.write(std::slice::from_ref(&curve))?;
-    if let Some(matched) = matching::short(&curve, outputs) {
-        outputs.print(&matched)?;
+    outputs.write_curves(std::slice::from_ref(&curve))?;
+    if let Some(matched) = matching::short(&curve) {
+        outputs.print(&format!("\n{}", plimsoll_report::page_text(&matched, outputs.style())))?;
     }
     say_kept(kept.map(Some), outputs)?;
     ended(curve.ended)
@@ -238,14 +174,8 @@ pub fn finish(mut curve: Curve, remembered: Option<Objective>, outputs: &Outputs
 pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), Trouble> {
     let is_real = suite.started.is_some();
     let kept = is_real.then(|| store::keep_suite(suite, snapshots)).transpose();
-    outputs.show_suite(suite)?;
     outputs.write_suites(std::slice::from_ref(suite))?;
     say_kept(kept, outputs)?;
-    if let Some(snapshots) = suite.database.as_ref().and_then(|side| side.snapshots.as_ref()) {
-        outputs.print(&format!(
-            "What it asks of storage: plimsoll diagnose {snapshots}\nWhat would carry it: plimsoll size {snapshots} --capacity SIZE\n"
-        ))?;
-    }
     ended(suite.ended)
 }
 
@@ -274,13 +204,7 @@ pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Troub
         judge(curve, None);
     }
     share_an_objective(&mut curves);
-    for curve in &curves {
-        outputs.show(curve)?;
-    }
-    if curves.iter().all(|curve| curve.conditions.trace.is_some()) {
-        outputs.print(&plimsoll_report::replays(&curves, outputs.style()))?;
-    }
-    outputs.write(&curves)?;
+    outputs.write_curves(&curves)?;
     curves.iter().try_for_each(|curve| ended(curve.ended))
 }
 

@@ -27,20 +27,13 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
             return Err(Trouble::usage("suites and curves do not go into one report: name one kind"));
         }
         outputs.fit(suites.len())?;
-        suites.iter().try_for_each(|suite| outputs.show_suite(suite))?;
         return outputs.write_suites(&suites);
     }
     outputs.fit(curves.len())?;
     if curves.len() > 1 && curves.iter().all(|curve| curve.conditions.objective.is_none()) {
         share_an_objective(&mut curves);
     }
-    for curve in &curves {
-        outputs.show(curve)?;
-    }
-    if curves.iter().all(|curve| curve.conditions.trace.is_some()) {
-        outputs.print(&plimsoll_report::replays(&curves, outputs.style()))?;
-    }
-    outputs.write(&curves)
+    outputs.write_curves(&curves)
 }
 
 /// `plimsoll runs`

@@ -1,10 +1,14 @@
 //! Every command with a page, in each of its forms: text, JSON, HTML, Markdown and CSV.
+#![allow(clippy::print_stderr, reason = "a test that is skipped gives the reason")]
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+
+/// A suite in virtual time.
+const SUITE: [&str; 9] = ["suite", "dd", "station(1, 1ms)", "--bs", "64KiB", "--count", "4", "--kinds", "direct"];
 
 /// A folder with a run that counts as measured.
 struct Folder(PathBuf);
@@ -93,6 +97,33 @@ fn commands_about_runs_have_every_form() {
 }
 
 #[test]
+fn measurements_and_suites_have_every_form() {
+    let folder = Folder::new("measured");
+    let line = |n: u32| format!("{},read,{},4096", n * 10_000_000, n * 4_096);
+    let lines: Vec<String> = (0..200).map(line).collect();
+    let replay = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{}\n", lines.join("\n"));
+    fs::write(folder.0.join("load.trace"), replay).expect("a file can be made");
+    let forms = ["--html", "--markdown", "--csv"];
+    let kinds: [(&[&str], &str); 5] = [
+        (&["simulate", "link(1ms)", "--depth", "1,2", "--duration", "1s"], "link(1ms)"),
+        (&["simulate", "link(1ms)", "link(2ms)", "--depth", "1", "--duration", "1s"], "link(2ms)"),
+        (&["simulate", "link(1ms)", "link(2ms)", "--replay", "load.trace"], "link(2ms)"),
+        (&["report", "run.json"], "p99"),
+        (&SUITE, "station(1, 1ms)"),
+    ];
+    for (command, said) in kinds {
+        let text = folder.prints(command);
+        assert!(text.contains(said), "{said} in {text}");
+        for form in forms {
+            let written = folder.prints(&[command, &[form, "-"]].concat());
+            assert!(written.contains(said), "{command:?} {form}: {said} in {written}");
+        }
+    }
+    let both = folder.run(&["report", "run.json", "run.json", "--json", "-"]);
+    assert_eq!(both.status.code(), Some(2), "JSON takes one run");
+}
+
+#[test]
 fn commands_about_reports_have_every_form() {
     let folder = Folder::new("reports");
     check(&folder, &["demand", SAMPLES], "random reads", "plimsoll.demand/1");
@@ -135,4 +166,100 @@ fn text_of_80_columns_has_no_longer_line_and_no_cut_table() {
             assert!(!line.ends_with('…'), "{command:?} is cut: {line}");
         }
     }
+}
+
+/// Chromium without a window, network or profile of the user.
+const CHROMIUM: [&str; 8] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
+/// Checks a page with axe-core, opened parts included, in one colour scheme. Returns the violations.
+fn axe(folder: &Folder, page: &str, axe: &str, scheme: &str) -> Vec<String> {
+    let run = "for (const part of document.querySelectorAll('details')) part.open = true;
+        axe.run(document, { resultTypes: ['violations'] }).then((found) => {
+          const node = (node) => node.target.join(' ') + ': ' + node.failureSummary;
+          const violation = (violation) => violation.id + ': ' + violation.nodes.slice(0, 3).map(node).join('; ');
+          document.title = 'axe:' + encodeURIComponent(JSON.stringify(found.violations.map(violation))) + ':axe';
+        });";
+    let path = folder.0.join("checked.html");
+    let checked = page.replace("</body>", &format!("<script>{axe}</script><script>{run}</script></body>"));
+    fs::write(&path, checked).expect("a file can be made");
+    let output = Command::new("/usr/bin/chromium")
+        .args(CHROMIUM)
+        .args([&format!("--blink-settings=preferredColorScheme={scheme}"), "--window-size=1280,900"])
+        .args(["--virtual-time-budget=60000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.0.join("chromium").display()))
+        .arg(format!("file://{}", path.display()))
+        .output()
+        .expect("Chromium starts");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let found = shown.split("axe:").nth(1).unwrap_or_else(|| panic!("axe-core ended: {shown:.2000}"));
+    let found = decoded(found.split(":axe").next().expect("the list ends"));
+    serde_json::from_str(&found).expect("a list of violations")
+}
+
+/// A text without its escapes by `encodeURIComponent`.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let digits = |rest: &mut std::str::Bytes<'_>| [rest.next().unwrap_or(b'0'), rest.next().unwrap_or(b'0')];
+        bytes.push(if byte == b'%' {
+            let pair = digits(&mut rest);
+            u8::from_str_radix(&String::from_utf8_lossy(&pair), 16).expect("two hexadecimal digits")
+        } else {
+            byte
+        });
+    }
+    String::from_utf8(bytes).expect("it is UTF-8")
+}
+
+#[test]
+fn every_kind_of_page_passes_axe() {
+    let script = std::env::var("PLIMSOLL_AXE")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../node_modules/axe-core/axe.min.js").to_owned());
+    let Ok(script) = fs::read_to_string(&script) else {
+        eprintln!("skipped: no axe-core at {script}: run `npm install --no-save axe-core`, or set PLIMSOLL_AXE");
+        return;
+    };
+    if !fs::exists("/usr/bin/chromium").unwrap_or(false) {
+        eprintln!("skipped: no Chromium at /usr/bin/chromium");
+        return;
+    }
+    let folder = Folder::new("axe");
+    let report = format!("{SAMPLES}/awr.html");
+    let size = ["size", &report, "--capacity", "500GiB", "--may-be-slower"];
+    let pages: [&[&str]; 15] = [
+        &["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"],
+        &["catalogue"],
+        &["catalogue", "show", "aws/gp3"],
+        &["match", "run.json"],
+        &["explain", "run.json", "--as", "aws/gp3:100GiB"],
+        &["fit", "run.json"],
+        &["compare", "run.json", "run.json"],
+        &["runs"],
+        &["demand", SAMPLES],
+        &["diagnose", &report],
+        &size,
+        &["report", "run.json"],
+        &["report", "run.json", "run.json"],
+        &["simulate", "link(1ms)", "--depth", "1", "--duration", "1s"],
+        &SUITE,
+    ];
+    let mut violations = Vec::new();
+    for command in pages {
+        let page = folder.prints(&[command, &["--html", "-"]].concat());
+        for (name, scheme) in [("dark", "0"), ("light", "1")] {
+            let found = axe(&folder, &page, &script, scheme);
+            violations.extend(found.into_iter().map(|violation| format!("{command:?}, {name}: {violation}")));
+        }
+    }
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
 }

@@ -5,6 +5,7 @@
 mod bars;
 mod curve;
 mod frame;
+mod gauge;
 mod legend;
 mod mark;
 mod panels;
@@ -13,12 +14,12 @@ mod plane;
 mod series;
 mod shape;
 mod stacks;
-mod strip;
 mod verdict;
 
 pub(crate) use bars::{Bar, Fill, bars};
-pub(crate) use curve::{colour_class, load_curve};
+pub(crate) use curve::{colour_class, load_curve, zoom_data};
 pub(crate) use frame::Size;
+pub(crate) use gauge::gauge;
 pub(crate) use legend::cut;
 pub(crate) use mark::plimsoll_mark;
 pub(crate) use panels::panels;
@@ -27,7 +28,6 @@ pub(crate) use plane::{Axis, Group, Joined, Plane, Spot, plane};
 pub(crate) use series::{Lane, over_time};
 pub(crate) use shape::Shape;
 pub(crate) use stacks::{Part, Stack, stacks};
-pub(crate) use strip::{gauge, strip};
 
 use maud::{Markup, html};
 use plimsoll_record::Curve;

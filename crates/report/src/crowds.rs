@@ -12,7 +12,7 @@ use crate::suite::rows;
 use crate::words::{clean, sessions};
 use crate::{number, pick};
 
-pub(crate) use headline::{at_line, headline, limit_at};
+pub(crate) use headline::{group_verdict, limit_at};
 pub(crate) use tables::{below, responses, splits};
 
 /// One load of sessions side by side, in its median round.

@@ -73,12 +73,3 @@ pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<Doubt> {
 fn doubt(finding: &Finding, scope: Option<String>, remedy: &'static str) -> Doubt {
     Doubt { weight: finding.weight(), text: words::finding(finding), scope, remedy }
 }
-
-/// A sign beside the word, so that the list can be scanned.
-pub(crate) const fn sign(weight: Weight) -> &'static str {
-    match weight {
-        Weight::Void => "■",
-        Weight::Caution => "▲",
-        Weight::Note => "●",
-    }
-}

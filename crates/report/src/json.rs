@@ -7,7 +7,6 @@ mod catalogue;
 mod demand;
 mod diagnosis;
 mod explanation;
-mod fit;
 mod matches;
 mod offer;
 mod quote;
@@ -58,7 +57,7 @@ pub fn explanation_json(explanation: &Explanation) -> Vec<u8> {
 
 /// A fitted model as `plimsoll.fit/1`, ending in a newline.
 pub fn fit_json(fitted: &Fitted) -> Vec<u8> {
-    bytes(&fit::fit(fitted))
+    bytes(&offer::merged([serde_json::json!({ "format": "plimsoll.fit/1" }), serde_json::json!(fitted)]))
 }
 
 /// Every product in short as `plimsoll.catalogue/1`, ending in a newline.

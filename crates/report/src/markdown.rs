@@ -6,8 +6,10 @@ use crate::words::clean;
 /// A page as Markdown (`CommonMark` with the tables of GitHub), ending in a newline.
 pub fn page_markdown(page: &Page) -> String {
     let mut parts = vec![format!("# {}", escaped(&page.title))];
+    parts.extend(page.alert.iter().map(|(_, text)| format!("**{}**", escaped(text))));
     if let Some(headline) = &page.headline {
-        let grade = if headline.grade.is_empty() { String::new() } else { format!(" ({})", headline.grade) };
+        let words: Vec<&str> = [page.origin, headline.grade].into_iter().filter(|word| !word.is_empty()).collect();
+        let grade = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
         parts.push(format!("**{}**{grade}", escaped(&headline.text)));
         parts.extend(headline.details.iter().map(|text| escaped(text)));
     }
@@ -39,7 +41,8 @@ fn blocks(section: &Section) -> impl Iterator<Item = String> {
         }
         Block::Table(rows) => table(rows),
         Block::Chart(chart) => chart.plain.as_ref().map_or_else(String::new, table),
-        Block::Data(_) => String::new(),
+        Block::Listing(text) => format!("```text\n{}\n```", text.trim_end_matches('\n')),
+        Block::Data(_) | Block::Plot(_) | Block::Shares(_) => String::new(),
     })
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use maud::Markup;
 use plimsoll_catalogue::Money;
-use plimsoll_record::Weight;
+use plimsoll_record::{Estimate, Weight};
 
 use crate::number;
 use crate::words::clean;
@@ -21,14 +21,20 @@ pub struct Page {
     pub title: String,
     /// The runs or inputs behind the result, a sentence each.
     pub subject: Vec<String>,
+    /// A finding that limits or voids the verdict; precedes it.
+    pub alert: Option<(Emphasis, String)>,
     /// The result in one sentence; `None` for lists and descriptions.
     pub headline: Option<Headline>,
+    /// Origin of the figures, such as `measured`; completes the headline. Empty if the sections state it.
+    pub origin: &'static str,
     /// Key figures, with notes as remarks. Terminals omit them, as the sections have them.
     pub figures: Vec<Fact>,
     /// The parts, in reading order.
     pub sections: Vec<Section>,
     /// Commands that follow from the result: purpose and command line.
     pub next: Vec<(String, String)>,
+    /// Names and versions of the programs that recorded the data; empty for this one.
+    pub made_by: String,
 }
 
 /// The verdict, and its grade of doubt.
@@ -36,7 +42,7 @@ pub struct Page {
 pub struct Headline {
     /// One sentence.
     pub text: String,
-    /// Origin of the figures in a word or two, such as `simulated`. Terminals state it among the notes.
+    /// Grade of doubt in a word or two, such as `simulated` or `fair confidence`. Terminals state it among the notes.
     pub grade: &'static str,
     /// Sentences that complete the verdict.
     pub details: Vec<String>,
@@ -88,6 +94,12 @@ pub enum Block {
     Data(Table),
     /// A picture; HTML only.
     Chart(Chart),
+    /// A curve in characters; terminals only.
+    Plot(Plot),
+    /// Bars of letters; terminals only.
+    Shares(Shares),
+    /// Lines in the layout of another program: never wrapped.
+    Listing(String),
 }
 
 /// A name with its value.
@@ -156,6 +168,8 @@ pub struct Table {
     pub notes: Vec<String>,
     /// Layout on terminals.
     pub layout: TableLayout,
+    /// Place of the intervals of its cells.
+    pub intervals: IntervalPlace,
 }
 
 /// Layout of a table on terminals.
@@ -166,6 +180,16 @@ pub enum TableLayout {
     Grid,
     /// A line for each row, without heads and of any length, so that scripts can read it.
     Lines,
+}
+
+/// Place of the intervals of a table's cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IntervalPlace {
+    /// Below the values in HTML, in a column of their own in the other forms.
+    #[default]
+    Column,
+    /// Below the values in HTML; the other forms omit them, as another column has their width.
+    HtmlOnly,
 }
 
 /// Name and type of a column.
@@ -217,6 +241,8 @@ pub struct Cell {
     pub anchor: Option<String>,
     /// Length of a bar beside the value, from 0 to 1; HTML only.
     pub gauge: Option<f64>,
+    /// Number of the series that the row describes, for its marker in the charts; HTML only.
+    pub series: Option<usize>,
 }
 
 /// A picture.
@@ -226,6 +252,41 @@ pub struct Chart {
     pub markup: Markup,
     /// The same in characters, for the other forms.
     pub plain: Option<Table>,
+}
+
+/// Response time against throughput, for a drawing in characters.
+#[derive(Clone, Debug, Default)]
+pub struct Plot {
+    /// Title, without its values.
+    pub title: String,
+    /// Loads, in the order of the curve.
+    pub points: Vec<PlotPoint>,
+    /// Limit of the response time in nanoseconds.
+    pub limit_ns: Option<f64>,
+    /// The load line in operations per second.
+    pub line_iops: Option<f64>,
+    /// Meaning of the signs.
+    pub legend: String,
+}
+
+/// A load of a plot.
+#[derive(Clone, Copy, Debug)]
+pub struct PlotPoint {
+    /// Completed operations per second.
+    pub iops: f64,
+    /// Median and 99th percentile of the response time in nanoseconds.
+    pub percentiles_ns: [Option<f64>; 2],
+    /// True if operations arrived by the clock.
+    pub is_open: bool,
+}
+
+/// Bars of one length, each divided among letters.
+#[derive(Clone, Debug, Default)]
+pub struct Shares {
+    /// Name of each bar, and its parts: letter and share, 0 to 1.
+    pub bars: Vec<(String, Vec<(char, f64)>)>,
+    /// Meaning of the letters.
+    pub legend: String,
 }
 
 impl Section {
@@ -253,14 +314,20 @@ impl Section {
         Self { anchor: anchor.into(), ..self }
     }
 
+    /// The same with the name of a run before the heading, which distinguishes the runs of a page.
+    pub(crate) fn of_run(self, label: &str) -> Self {
+        Self { heading: format!("{label}: {}", self.heading), ..self }
+    }
+
     /// True if there is something to show.
     pub(crate) fn has_content(&self) -> bool {
         self.blocks.iter().any(|block| match block {
-            Block::Text(text) | Block::Note(text) | Block::Heading(text) => !text.is_empty(),
+            Block::Text(text) | Block::Note(text) | Block::Heading(text) | Block::Listing(text) => !text.is_empty(),
             Block::Facts(facts) => !facts.is_empty(),
             Block::Items(items) => !items.is_empty(),
             Block::Table(table) => !table.rows.is_empty(),
-            Block::Data(_) => false,
+            // A plot and shares repeat the chart before them.
+            Block::Data(_) | Block::Plot(_) | Block::Shares(_) => false,
             Block::Chart(_) => true,
         })
     }
@@ -404,6 +471,23 @@ impl Cell {
     pub(crate) fn with_gauge(self, share: f64) -> Self {
         Self { gauge: Some(share), ..self }
     }
+
+    pub(crate) fn with_series(self, index: usize) -> Self {
+        Self { series: Some(index), ..self }
+    }
+
+    /// The cell of an estimate, with its interval.
+    pub(crate) fn estimate(estimate: &Estimate, show: impl Fn(f64) -> String) -> Self {
+        let cell = Self::figure(show(estimate.value), estimate.value);
+        match number::interval(estimate) {
+            Some((low, high)) => cell.with_interval(format!("{} to {}", show(low), show(high))),
+            None => cell,
+        }
+    }
+
+    pub(crate) fn with_emphasis(self, emphasis: Emphasis) -> Self {
+        Self { emphasis, ..self }
+    }
 }
 
 impl Chart {
@@ -438,7 +522,7 @@ impl Table {
     /// Without the columns that have no known value.
     pub(crate) fn without_unknown(mut self) -> Self {
         for index in (0..self.columns.len()).rev() {
-            if self.rows.iter().all(|row| row[index].text == UNKNOWN) {
+            if self.rows.iter().all(|row| [UNKNOWN, ""].contains(&row[index].text.as_str())) {
                 self.columns.remove(index);
                 self.rows.iter_mut().for_each(|row| drop(row.remove(index)));
             }
@@ -446,9 +530,19 @@ impl Table {
         self
     }
 
+    /// Rows for programs, in CSV only: an empty text is an unknown value.
+    pub(crate) fn data(columns: &[&'static str], rows: impl IntoIterator<Item = Vec<String>>) -> Block {
+        let row = |row: Vec<String>| row.into_iter().map(|exact| Cell { exact, ..Cell::default() }).collect();
+        let columns = columns.iter().map(|&name| Column::text(name, 0)).collect();
+        Block::Data(Self { columns, rows: rows.into_iter().map(row).collect(), ..Self::default() })
+    }
+
     /// The same with the intervals of a column's cells as a column of text behind it.
     pub(crate) fn with_intervals(&self) -> Self {
         let mut table = self.clone();
+        if table.intervals == IntervalPlace::HtmlOnly {
+            return table;
+        }
         for index in (0..table.columns.len()).rev() {
             if table.rows.iter().all(|row| row[index].interval.is_none()) {
                 continue;

@@ -11,22 +11,23 @@ mod matches;
 mod quotes;
 mod runs;
 mod sizing;
+mod suites;
 mod what_if;
 
 pub use catalogue::{product, products};
 pub use comparison::comparison;
-pub(crate) use curves::{ladder, replays};
+pub use curves::{Sheet, curves};
 pub(crate) use demand::measure_name;
 pub use demand::{Telling, demand};
 use demand::{file_name, shown};
 pub use diagnosis::diagnoses;
 pub use explanation::explanation;
 pub use fit::fit;
-pub use matches::{Detail, matches};
-pub(crate) use matches::{headroom, nearest};
+pub use matches::{Detail, matches, matches_short};
 pub use quotes::quotes;
 pub use runs::{KeptRun, runs};
 pub use sizing::sizing;
+pub use suites::suites;
 
 use crate::page::Cell;
 use crate::words::clean;

@@ -10,8 +10,8 @@ use plimsoll_choose::{Explanation, Matches, Need, Quote, Rejected, Resemblance, 
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, Detail};
 use plimsoll_report::{
-    Charset, Color, Page, TextStyle, explanation_json, matches_json, matches_short, page_csv, page_html, page_markdown,
-    page_text, quotes_json,
+    Charset, Color, Page, TextStyle, explanation_json, matches_json, page_csv, page_html, page_markdown, page_text,
+    quotes_json,
 };
 use plimsoll_units::Bytes;
 use support::page::check_page;
@@ -177,16 +177,16 @@ fn matches_name_price_room_and_reason() {
 }
 
 #[test]
-fn the_short_form_has_eight_lines_at_most() {
-    for iops in [500, 2_000, 500_000] {
+fn short_form_has_eight_lines_at_most() {
+    let short = |iops| {
         let (need, found, near) = found(iops);
-        for width in WIDTHS {
-            let text = matches_short(&need, &found, &near, &plain(width));
-            assert!((3..=8).contains(&text.lines().count()), "{text}");
-        }
+        page_text(&pages::matches_short(&need, &found, &near), &plain(100))
+    };
+    for iops in [500, 2_000, 500_000] {
+        let text = short(iops);
+        assert!((3..=8).contains(&text.lines().count()), "{text}");
     }
-    let (need, found, near) = found(500_000);
-    let text = matches_short(&need, &found, &near, &plain(100));
+    let text = short(500_000);
     assert!(text.starts_with("No product of the catalogue was found that would carry 500,000 IOPS"), "{text}");
     assert!(text.contains("most like fast:100GB (within a factor of 1.12); all: plimsoll match"), "{text}");
 }
@@ -244,7 +244,7 @@ fn every_text_keeps_to_its_style() {
     sound("quote", &pages::quotes(&several[1..2]));
     for iops in [2_000, 500_000] {
         let found = found(iops);
-        check("short", &|style| matches_short(&found.0, &found.1, &found.2, style));
+        check("short", &|style| page_text(&pages::matches_short(&found.0, &found.1, &found.2), style));
         for detail in [Detail::Normal, Detail::All] {
             sound("matches", &pages::matches(&found.0, &found.1, &found.2, detail));
         }

@@ -3,7 +3,11 @@
 mod support;
 
 use plimsoll_record::Curve;
-use plimsoll_report::csv;
+use plimsoll_report::page_csv;
+
+fn csv(curve: &Curve) -> String {
+    page_csv(&support::page(&[curve]))
+}
 
 /// Reads RFC 4180 strictly.
 fn parse(text: &str) -> Vec<Vec<String>> {
@@ -42,6 +46,15 @@ fn every_row_has_every_column() {
             }
         }
     }
+}
+
+#[test]
+fn several_curves_are_one_table() {
+    let (one, other) = (support::curve(), support::curve_of(&support::CLOUD));
+    let rows = parse(&page_csv(&support::page(&[&one, &other])));
+    let of = |curve: &Curve| rows.iter().filter(|row| row[0] == curve.subject.name).count();
+    let expected = |curve: &Curve| curve.runs.iter().map(|run| 1 + run.total.0.len()).sum::<usize>();
+    assert_eq!((of(&one), of(&other)), (expected(&one), expected(&other)));
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn table() -> Table {
         groups: vec![(1, "no price:".into())],
         notes: vec!["list prices".into()],
         layout: TableLayout::Grid,
+        ..Table::default()
     }
 }
 
@@ -86,7 +87,32 @@ fn sample() -> Page {
             section("In full", Visibility::Detail, vec![Block::Text("every step".into())]),
         ],
         next: vec![("Then".into(), COMMAND.into())],
+        ..Page::default()
     }
+}
+
+#[test]
+fn alert_and_origin_complete_the_verdict() {
+    let page = Page { alert: Some((Emphasis::Void, "Void: no load".into())), origin: "measured", ..sample() };
+    let text = page_text(&page, &TextStyle::default());
+    assert!(text.contains("\n\nVoid: no load\nIt carries 12,000 IOPS - measured\n"), "{text}");
+    let markdown = page_markdown(&page);
+    assert!(markdown.contains("**Void: no load**\n\n**It carries 12,000 IOPS** (measured, simulated)"), "{markdown}");
+    let html = page_html(&page);
+    page::check_page("alert", &html);
+    assert!(html.contains("<p class=\"big words long weight void\">■ Void: no load</p>"), "{html}");
+}
+
+#[test]
+fn listings_keep_their_lines_in_every_form() {
+    let listing = "Run  12 | 3\n  a *b*  c";
+    let block = Block::Listing(listing.into());
+    let section = Section { heading: "As dd prints it".into(), blocks: vec![block], ..Section::default() };
+    let page = Page { sections: vec![section], ..Page::default() };
+    assert!(page_text(&page, &TextStyle { width: 40, ..TextStyle::default() }).contains(listing));
+    assert!(page_markdown(&page).contains(&format!("```text\n{listing}\n```")));
+    assert!(page_html(&page).contains(&format!(">{listing}</pre>")));
+    assert!(page_csv(&page).contains("\r\nAs dd prints it,,Run  12 | 3\r\n"));
 }
 
 fn text(width: usize) -> String {

@@ -2,16 +2,45 @@
 
 mod support;
 
-use plimsoll_record::{Curve, LineBasis, LoadLine, LoadSlot, SlotRole};
-use plimsoll_report::{Sheet, html, html_of, page_html, pages, svg};
+use plimsoll_record::{Curve, Finding, LineBasis, LoadLine, LoadSlot, SlotRole};
+use plimsoll_report::pages::{self, Sheet};
+use plimsoll_report::{page_html, page_markdown, svg};
 use support::markup;
 use support::page::check_page;
+
+fn html(curves: &[&Curve]) -> String {
+    page_html(&support::page(curves))
+}
 
 #[test]
 fn every_curve_makes_a_sound_page() {
     for (name, curve) in support::odd() {
         check_page(name, &html(&[&curve]));
     }
+}
+
+#[test]
+fn void_finding_is_the_headline() {
+    let mut curve = support::curve();
+    curve.findings.push(Finding::GeneratorBound { achieved: 1e5, ceiling: 1.1e5 });
+    let page = html(&[&curve]);
+    let (head, _) = page.split_once("</header>").expect("a page has a head");
+    let (alert, verdict) = (head.find("Void: ").expect("the finding"), head.find("Load line: ").expect("the verdict"));
+    assert!(alert < verdict && head.contains("weight void"), "{head}");
+    let markdown = page_markdown(&support::page(&[&curve]));
+    assert!(markdown.lines().nth(2).is_some_and(|line| line.starts_with("**Void: ")), "{markdown}");
+}
+
+#[test]
+fn runs_of_one_target_have_labels() {
+    let (one, other) = (support::curve(), support::curve());
+    let page = html(&[&one, &other]);
+    for number in 1..=2 {
+        let label = format!("{} ({number})", one.subject.name);
+        assert!(page.contains(&format!("<h2>{label}: Findings</h2>")), "{label} heads its sections");
+        assert!(page.contains(&format!("</svg>{label}</th>")), "{label} is a row of the table");
+    }
+    assert_eq!(page.matches("--objective 'p99&lt;=1ms'").count(), 2, "commands are shown as a shell reads them");
 }
 
 #[test]
@@ -28,7 +57,7 @@ fn curves_overlay_in_any_number() {
 fn comparison_begins_with_the_verdict_and_has_every_run() {
     let curves = [support::curve(), support::curve()];
     let ladder = support::ladder();
-    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: &ladder }).collect();
+    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: ladder.clone() }).collect();
     let names = [["before".to_owned()], ["after".to_owned()]];
     let comparison = plimsoll_analyse::compare(&curves[0], &curves[1]);
     let page = page_html(&pages::comparison([&names[0], &names[1]], &comparison, &sheets));
@@ -64,12 +93,12 @@ fn the_verdict_stands_first() {
     let page = html(&[&curve]);
     let (_, head) = page.split_once("<header>").unwrap();
     let (head, _) = head.split_once("</header>").unwrap();
-    for wanted in ["p99 ≤\u{a0}1\u{a0}ms", "IOPS", "95 % interval", "measured", "Latency is the limit"] {
+    for wanted in ["p99 ≤\u{a0}1\u{a0}ms", "IOPS", "measured", "Latency is the limit", "Nearest the load line"] {
         assert!(head.contains(wanted), "{wanted} in {head}");
     }
     let named = |wanted: &str| support::odd().into_iter().find(|(name, _)| *name == wanted).unwrap().1;
-    assert!(html(&[&named("never")]).contains("No load keeps p99.5"));
-    assert!(html(&[&named("beyond")]).contains("≥ 60,000"));
+    assert!(html(&[&named("never")]).contains("was missed even at the lightest load"));
+    assert!(html(&[&named("beyond")]).contains("at least 60,000"));
     assert!(html(&[&named("interrupted")]).contains("Interrupted: "));
     assert!(html(&[&named("simulated")]).contains("Limited by volume rate, 60,000\u{a0}IOPS: it held 83\u{a0}%"));
 }
@@ -78,7 +107,7 @@ fn the_verdict_stands_first() {
 fn ladders_are_shown_when_given() {
     let curve = support::curve();
     let ladder: Vec<LoadLine> = support::ladder();
-    let page = html_of(&[Sheet { curve: &curve, ladder: &ladder }]);
+    let page = page_html(&pages::curves(&[Sheet { curve: &curve, ladder }]));
     check_page("ladder", &page);
     assert!(page.contains("Load line by objective") && page.contains("at least this"));
     assert!(!html(&[&curve]).contains("Load line by objective"));
@@ -98,7 +127,7 @@ fn a_page_of_a_long_measurement_stays_small() {
 fn what_drained_adds_nothing_to_the_rates_by_stream() {
     let table = |curve: &Curve| {
         let page = html(&[curve]);
-        let from = page.find("<h2>By stream and kind</h2>").expect("there are several streams");
+        let from = page.find("<h2>By stream and kind").expect("there are several streams");
         page[from..].split("</table>").next().unwrap_or_default().to_owned()
     };
     assert_eq!(table(&support::drained(support::curve())), table(&support::curve()));
@@ -116,7 +145,9 @@ fn slots_are_drawn_over_time_with_confidence_and_the_next_command() {
     curve.basis = Some(LineBasis::default());
     let page = html(&[&curve]);
     check_page("slots", &page);
-    for wanted in ["Slots over time", "open load, objective missed", "<strong>Confidence</strong>", "plimsoll match"] {
+    for wanted in
+        ["Slots over time", "open load, objective missed", "Confidence: ", " confidence</span>", "plimsoll match"]
+    {
         assert!(page.contains(wanted), "{wanted}");
     }
 }

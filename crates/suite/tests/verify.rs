@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use grounds::{Silent, Temporary, facts};
-use plimsoll_device::{Checked, What};
+use plimsoll_device::{Checked, MismatchKind};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
 use plimsoll_suite::{CompletedStep, Facts, Ground, Nature, Outcome, Recipe, Watch, perform};
 use plimsoll_units::Bytes;
@@ -47,7 +47,7 @@ fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
     let mut recipe = Verify::new(options(VerifyMode::WriteAndCheck), ground.facts()).expect("options that fit");
     let last = recipe.expected() - 1;
     let outcome = make(&mut recipe, &mut ground, &mut Meanwhile(last, &path, damage));
-    let found: Vec<_> = recipe.mismatches().first.iter().map(|one| (one.offset, one.what)).collect();
+    let found: Vec<_> = recipe.mismatches().first.iter().map(|one| (one.offset, one.kind)).collect();
     assert_eq!(found, expected, "{name}");
     assert_eq!(recipe.has_failed(&outcome.done), !expected.is_empty(), "{name}");
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
@@ -65,19 +65,19 @@ fn written_data_verify() {
 #[test]
 fn damage_is_reported_with_offset() {
     let zeroes = |file: &File| file.write_all_at(&[0; BLOCK as usize], 5 * BLOCK).expect("written");
-    check("verify-zeroes", zeroes, &[(5 * BLOCK, What::NeverWritten)]);
+    check("verify-zeroes", zeroes, &[(5 * BLOCK, MismatchKind::NeverWritten)]);
     let copied = |file: &File| {
         let mut block = [0; BLOCK as usize];
         file.read_exact_at(&mut block, 9 * BLOCK).expect("read");
         file.write_all_at(&block, 3 * BLOCK).expect("written");
     };
-    check("verify-misdirected", copied, &[(3 * BLOCK, What::Misdirected { from: 9 * BLOCK })]);
+    check("verify-misdirected", copied, &[(3 * BLOCK, MismatchKind::Misdirected { from: 9 * BLOCK })]);
     let flipped = |file: &File| {
         let mut byte = [0];
         file.read_exact_at(&mut byte, 7 * BLOCK + 100).expect("read");
         file.write_all_at(&[byte[0] ^ 1], 7 * BLOCK + 100).expect("written");
     };
-    check("verify-rot", flipped, &[(7 * BLOCK, What::Rot { at: 100, bytes: 1 })]);
+    check("verify-rot", flipped, &[(7 * BLOCK, MismatchKind::Rot { at: 100, bytes: 1 })]);
 }
 
 /// Saves the file before the third step, and restores it before the fourth.
@@ -107,7 +107,7 @@ fn older_version_is_a_lost_write() {
     let mut recipe = Verify::new(all, ground.facts()).unwrap();
     let outcome = make(&mut recipe, &mut ground, &mut Restoring(&path, Vec::new()));
     let wrong = recipe.mismatches();
-    assert!(wrong.total > 900 && wrong.first.iter().all(|one| one.what == What::Stale), "{wrong:?}");
+    assert!(wrong.total > 900 && wrong.first.iter().all(|one| one.kind == MismatchKind::Stale), "{wrong:?}");
     assert!(recipe.has_failed(&outcome.done));
     assert!(recipe.verdicts(&outcome.done, ground.facts())[0].contains("had wrong data"));
 }
@@ -137,7 +137,7 @@ fn another_process_verifies_data() {
     let (compared, wrong, failed) = later(1, None);
     assert_eq!((compared, wrong.total, failed), (1024, 0, false));
     let (_, wrong, failed) = later(2, None);
-    assert!(failed && wrong.first.iter().all(|one| one.what == What::OtherSeed { seed: 1 }), "{wrong:?}");
+    assert!(failed && wrong.first.iter().all(|one| one.kind == MismatchKind::OtherSeed { seed: 1 }), "{wrong:?}");
     let memory = || Checked::restore(&mut &kept[..], plimsoll_device::Blank::Mismatch).unwrap();
     assert_eq!(later(1, Some(memory())).1.total, 0);
 }

@@ -67,7 +67,10 @@ impl Fleet {
                 binds,
                 volumes: parts.iter().map(|(_, offer)| members(offer)).sum(),
                 volumes_max: offer.machine_shape().and_then(|shape| shape.volumes),
-                network_gbps: offer.machine_shape().and_then(|shape| shape.network_bits_per_second).map(|bits| bits / 1e9),
+                network_gbps: offer
+                    .machine_shape()
+                    .and_then(|shape| shape.network_bits_per_second)
+                    .map(|bits| bits / 1e9),
                 enough: enough().count(),
                 of,
                 offer,
@@ -122,8 +125,8 @@ impl Machine {
         let first = first?;
         let volumes: u32 = parts.iter().map(|(_, offer)| members(offer)).sum();
         let volumes_max = first.machine_shape().and_then(|shape| shape.volumes);
-        let fits = volumes_max.is_none_or(|max| volumes <= max)
-            && shared.iter().all(|(_, used)| used * room <= 1.0 + 1e-9);
+        let fits =
+            volumes_max.is_none_or(|max| volumes <= max) && shared.iter().all(|(_, used)| used * room <= 1.0 + 1e-9);
         let binds = shared.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(limit, _)| limit);
         fits.then_some((first, binds))
     }

@@ -1,7 +1,8 @@
 //! Latency against throughput: the curve itself, with the objective, the load line and the knee.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use plimsoll_record::{Curve, Estimate, Figures, Measure, Run};
+use serde_json::{Value, json};
 
 use super::frame::{Frame, Size, spread};
 use super::legend::{Entry, legend};
@@ -50,6 +51,31 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
         (labels(curves, &series, &frame))
     };
     Drawing { body, height: bottom + 48.0 }
+}
+
+/// The same chart as figures, for a view that scripts zoom.
+pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
+    let series = series(curves, counted);
+    let points = |one: &Series<'_>, open: bool| {
+        let runs = pick::sustained(one.curve).filter(|run| pick::is_open(run) == open);
+        let mut points: Vec<[f64; 2]> =
+            runs.filter_map(|run| Some([run.figures.iops.value, one.of(run)?.value / 1e6])).collect();
+        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let name =
+            if curves.len() > 1 { format!("{}, ", words::clean(&one.curve.subject.name)) } else { String::new() };
+        let pace = if open { "open" } else { "closed" };
+        let label = format!("{name}{} of {pace} loads", one.measure);
+        (!points.is_empty()).then(|| json!({ "label": label, "tone": one.class, "open": open, "points": points }))
+    };
+    let drawn: Vec<Value> =
+        series.iter().flat_map(|one| [true, false].map(|open| points(one, open))).flatten().collect();
+    let load_lines = || curves.iter().filter_map(|curve| curve.load_line.as_ref());
+    let limits: Vec<f64> = load_lines().map(|line| line.objective().limit.as_nanos() as f64 / 1e6).collect();
+    let rates: Vec<f64> = load_lines().filter_map(pick::line_iops).map(|iops| iops.value).collect();
+    let data = json!({ "unit": counted.unit(), "series": drawn, "limits": limits, "lines": rates });
+    // No text of the data may end the script.
+    let data = data.to_string().replace('<', "\\u003c");
+    html! { script type="application/json" class="zoom" { (PreEscaped(data)) } }
 }
 
 /// One curve shows its percentiles, ordered by tone; several show the objective's measure in their own colours.

@@ -8,20 +8,19 @@ use crate::words::{Counted, sessions};
 use crate::{number, pick};
 
 /// The sentences of one curve.
-pub(crate) struct Headline {
-    /// The load line, with the word that says how it came to be; none where there is too little to draw one.
-    pub verdict: Option<String>,
+pub(crate) struct GroupVerdict {
+    /// The load line; `None` if there is too little to draw one.
+    pub line: Option<String>,
     /// The limit, the knee, the most, and the fitted law, each a sentence.
     pub rest: Vec<String>,
 }
 
-/// What a group comes to.
-pub(crate) fn headline(suite: &SuiteRun, group: &Group<'_>) -> Headline {
-    let word = suite.source.word();
+/// The verdict on a group of crowds.
+pub(crate) fn group_verdict(suite: &SuiteRun, group: &Group<'_>) -> GroupVerdict {
     let of = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
-    let verdict = group.curve.load_line.as_ref().map(|line| {
+    let line = group.curve.load_line.as_ref().map(|line| {
         let by = at_line(group).map_or(String::new(), |by| format!(", by {by}"));
-        format!("{of}Load line: {}{by} - {word}", Counted::Transactions.load_line(line))
+        format!("{of}Load line: {}{by}", Counted::Transactions.load_line(line))
     });
     let mut rest = Vec::new();
     if let (Some(limit), Some(best)) = (limit_at(group), group.best()) {
@@ -36,7 +35,7 @@ pub(crate) fn headline(suite: &SuiteRun, group: &Group<'_>) -> Headline {
         rest.push(format!("Most: {rate} transactions/s ({}).", offered(best)));
     }
     rest.extend(fitted(suite, group));
-    Headline { verdict, rest }
+    GroupVerdict { line, rest }
 }
 
 /// The law that was fitted to all points; it is said once, of the only curve.
@@ -57,8 +56,8 @@ fn fitted(suite: &SuiteRun, group: &Group<'_>) -> Option<String> {
     })
 }
 
-/// Which sessions the load line was met with: `8 sessions`, or `8 to 16 sessions` where it lies between the two.
-pub(crate) fn at_line(group: &Group<'_>) -> Option<String> {
+/// The sessions that met the load line: `8 sessions`, or `8 to 16 sessions` if it lies between the two.
+fn at_line(group: &Group<'_>) -> Option<String> {
     const SAME: f64 = 0.02;
     let line = group.curve.load_line.as_ref()?;
     let iops = pick::line_iops(line)?.value;

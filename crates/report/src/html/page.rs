@@ -6,8 +6,8 @@ use std::ops::Range;
 use maud::{Markup, html};
 
 use super::framed;
-use super::tables::aligned;
-use crate::chart::{gauge, plimsoll_mark, sentence, typeset};
+use crate::chart::{Shape, colour_class, gauge, plimsoll_mark, sentence, typeset};
+use crate::latency::{Pad, pads};
 use crate::page::{Block, Cell, Column, Emphasis, Fact, Item, Link, Page, Section, Table, Visibility};
 use crate::words::clean;
 
@@ -34,20 +34,31 @@ pub fn page_html(page: &Page) -> String {
             }
         }
     };
-    framed(&clean(&page.title), &body, "Made by plimsoll. This page needs no network.")
+    let maker = if page.made_by.is_empty() { "plimsoll" } else { &page.made_by };
+    framed(&clean(&page.title), &body, &format!("Made by {}. This page needs no network.", clean(maker)))
 }
 
 fn head(page: &Page) -> Markup {
     html! {
         header {
             h1 { (clean(&page.title)) }
+            @if let Some((emphasis, words)) = page.alert.as_ref().filter(|(emphasis, _)| *emphasis != Emphasis::Void) {
+                @let (class, sign) = weight(*emphasis);
+                p class={ "alert " (class) } { (sign) (text(words)) }
+            }
             @if let Some(headline) = &page.headline {
                 div class="verdict-head" {
                     (plimsoll_mark())
                     div {
-                        @let length = if headline.text.chars().count() > SHORT_HEADLINE { " long" } else { "" };
-                        p class={ "big words" (length) } { (text(&headline.text)) }
-                        @if !headline.grade.is_empty() { p { span class="word" { (headline.grade) } } }
+                        @if let Some((Emphasis::Void, words)) = &page.alert {
+                            p class="big words long weight void" { "■ " (text(words)) }
+                            p { strong { (text(&headline.text)) } }
+                        } @else {
+                            @let length = if headline.text.chars().count() > SHORT_HEADLINE { " long" } else { "" };
+                            p class={ "big words" (length) } { (text(&headline.text)) }
+                        }
+                        @let words = [page.origin, headline.grade].into_iter().filter(|word| !word.is_empty());
+                        p { @for word in words { span class="word" { (word) } " " } }
                         @for detail in &headline.details { p { (text(detail)) } }
                     }
                 }
@@ -99,7 +110,7 @@ fn labels(sections: &[&Section]) -> Vec<Vec<String>> {
                 _ => &section.heading,
             };
             let count = seen.entry(label).or_default();
-            *count += usize::from(matches!(block, Block::Table(_)));
+            *count += usize::from(matches!(block, Block::Table(_) | Block::Listing(_)));
             own.push(if *count > 1 { format!("{label}, {count}") } else { label.to_owned() });
         }
         labels.push(own);
@@ -135,7 +146,10 @@ fn drawn(block: &Block, label: &str) -> Markup {
             html! { @if !items.is_empty() { ul class="method" { @for one in items { (item(one)) } } } }
         }
         Block::Table(rows) => table(rows, label),
-        Block::Data(_) => html! {},
+        Block::Listing(lines) => {
+            html! { pre class="listing" tabindex="0" role="region" aria-label=(clean(label)) { (lines) } }
+        }
+        Block::Data(_) | Block::Plot(_) | Block::Shares(_) => html! {},
         Block::Chart(chart) => chart.markup.clone(),
     }
 }
@@ -182,7 +196,7 @@ fn item(item: &Item) -> Markup {
 }
 
 /// A table that scrolls, with its notes; nothing without rows.
-pub(super) fn table(table: &Table, label: &str) -> Markup {
+fn table(table: &Table, label: &str) -> Markup {
     if table.rows.is_empty() {
         return html! {};
     }
@@ -194,7 +208,7 @@ pub(super) fn table(table: &Table, label: &str) -> Markup {
                 thead { tr {
                     @for column in &table.columns {
                         th class=[words_class(column)] scope="col" {
-                            (text(&column.name)) @if !column.unit.is_empty() { small { (text(column.unit)) } }
+                            (text(&column.name)) @if !column.unit.is_empty() { small { (unit(column)) } }
                         }
                     }
                 } }
@@ -208,8 +222,17 @@ pub(super) fn table(table: &Table, label: &str) -> Markup {
                 }
             }
         }
-        @for note in &table.notes { p class="lead" { (text(&sentence(note))) } }
+        @for note in table.notes.iter().map(String::as_str).chain(signs(table)) { p class="lead" { (text(&sentence(note))) } }
     }
+}
+
+/// The meaning of the signs that HTML adds to a table.
+fn signs(table: &Table) -> impl Iterator<Item = &str> {
+    let has_interval = table.rows.iter().flatten().any(|cell| cell.interval.is_some());
+    let is_chosen = |row: &Vec<Cell>| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong);
+    let has_chosen = table.rows.iter().any(is_chosen);
+    let signs = [(has_interval, "small figures are 95 % intervals"), (has_chosen, "⊖ marks the row of the verdict")];
+    signs.into_iter().filter(|(is_used, _)| *is_used).map(|(_, meaning)| meaning)
 }
 
 /// Rows by the headings between them.
@@ -243,16 +266,40 @@ fn cells(column: &Column, table: &Table, index: usize) -> Vec<Markup> {
             .map(|text| html! { @if text.chars().count() > 40 { span class="reason" { (text) } } @else { (text) } })
             .collect()
     } else {
-        aligned(texts.map(Some).collect())
+        aligned(&texts.collect::<Vec<_>>())
     };
     let with_interval = |(value, row): (Markup, &Vec<Cell>)| {
         html! {
+            @if let Some(series) = row[index].series { (swatch(series)) }
             (value)
             @if let Some(share) = row[index].gauge { " " (gauge(share)) }
             @if let Some(interval) = &row[index].interval { small { (text(interval)) } }
         }
     };
     values.into_iter().zip(&table.rows).map(with_interval).collect()
+}
+
+/// The marker of a series in the charts.
+fn swatch(series: usize) -> Markup {
+    html! {
+        svg class={ "chart swatch " (colour_class(series)) } viewBox="-7 -7 14 14" aria-hidden="true" {
+            (Shape::ALL[series % Shape::ALL.len()].draw(0.0, 0.0, "solid"))
+        }
+    }
+}
+
+/// Values with their decimal points below each other.
+fn aligned(cells: &[String]) -> Vec<Markup> {
+    let cell = |(cell, pad): (&String, Pad)| {
+        // A point is about half as wide as a digit in tabular figures.
+        let blank = pad.digits as f64 + if pad.point { 0.5 } else { 0.0 };
+        html! { @if blank > 0.0 { span style={ "padding-right:" (blank) "ch" } { (cell) } } @else { (cell) } }
+    };
+    cells.iter().zip(pads(cells)).map(cell).collect()
+}
+
+fn unit(column: &Column) -> String {
+    if column.unit == "us" { "µs".to_owned() } else { text(column.unit) }
 }
 
 fn words_class(column: &Column) -> Option<&'static str> {

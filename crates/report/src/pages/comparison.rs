@@ -3,12 +3,12 @@
 use plimsoll_analyse::{Change, Comparison, Difference, LineComparison, Method, Quantity, Verdict};
 use plimsoll_record::Estimate;
 
-use crate::html::{Sheet, overlay, runs_in_full};
+use super::curves::{Sheet, labels, overlay, runs_in_full};
 use crate::latency::Unit;
-use crate::page::{Block, Cell, Chart, Column, Fact, Headline, Item, Page, Section, Table};
+use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, Section, Table, Visibility};
 use crate::{number, words};
 
-/// The comparison of two sides. `names` are those of their runs, `sheets` the runs of both sides.
+/// The comparison of two sides. `names` are those of their runs, `sheets` the runs of both sides in the order of the names.
 pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Sheet<'_>]) -> Page {
     let mut blocks = vec![Block::Facts(sides(names))];
     blocks.extend(comparison.objective.map(|objective| Block::Text(format!("objective {objective}"))));
@@ -20,14 +20,17 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
     let difference =
         |difference: &Difference| Item::new(format!("{}: {} and {}", difference.what, difference.a, difference.b), []);
     let conditions = comparison.conditions.iter().map(difference).collect();
+    let figures = figures(comparison);
     let mut sections = vec![
         Section::bare("Sides", blocks),
-        Section::bare("Figures of both sides", vec![Block::Table(figures(comparison))]),
+        Section::bare("Figures of both sides", vec![Block::Table(figures.clone()), Block::Data(figures)]),
         Section::new("Not the same", vec![Block::Items(conditions)]),
     ];
     if !sheets.is_empty() {
-        sections.push(Section::bare("Load lines", vec![Block::Chart(Chart::new(overlay(sheets)))]));
-        sections.push(Section::detail("Each run in full", vec![Block::Chart(Chart::new(runs_in_full(sheets)))]));
+        let labels = labels(&names.concat());
+        let [chart, table] = overlay(sheets, &labels);
+        sections.extend([chart, Section { visibility: Visibility::Detail, ..table }]);
+        sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));
     }
     let headline = Headline { text: verdict(comparison), grade: grade(comparison), details: Vec::new() };
     Page { title: "Comparison of runs".to_owned(), headline: Some(headline), sections, ..Page::default() }

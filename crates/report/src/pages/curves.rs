@@ -1,77 +1,318 @@
-//! Tables of curves that all forms share: load lines by objective, and a recorded load on several configurations.
+//! Curves: the verdict, the curve itself, its findings, the figures of its runs, and how it was measured.
 
-use plimsoll_record::{Curve, LoadLine, NoLine, Run};
+mod charts;
+mod data;
+mod tables;
 
-use super::limit;
-use crate::latency::Unit;
-use crate::page::{Cell, Column, Table};
-use crate::{number, pick, words};
+use plimsoll_load::StreamSpec;
+use plimsoll_record::{Curve, Ended, Estimate, LoadLine};
 
-/// Load lines at several objectives.
-pub(crate) fn ladder(lines: &[LoadLine]) -> Table {
-    const COLUMNS: [Column; 3] =
-        [Column::text("objective", 0), Column::rate("load line", "IOPS", 0), Column::text("verdict", 0)];
-    let row = |line: &LoadLine| {
-        let iops = Cell::or_unknown(pick::line_iops(line), |iops| {
-            let cell = Cell::three(iops.value);
-            match number::interval(&iops) {
-                Some((low, high)) => cell.with_interval(format!("{} to {}", number::three(low), number::three(high))),
-                None => cell,
-            }
-        });
-        vec![Cell::text(line.objective().to_string()), iops, Cell::text(verdict(line))]
-    };
-    Table::of("Load line by objective", COLUMNS, lines, row)
+use crate::doubts::{self, Doubt};
+use crate::page::{Block, Emphasis, Fact, Headline, Page, Section, Visibility};
+use crate::words::{self, Counted, clean, standing};
+use crate::{number, pick};
+
+pub(super) use charts::plot;
+pub(super) use tables::line;
+
+/// A curve with its load lines at several objectives, the strictest first.
+#[derive(Clone, Debug)]
+pub struct Sheet<'a> {
+    /// The curve.
+    pub curve: &'a Curve,
+    /// The load lines; fewer than two are not shown.
+    pub ladder: Vec<LoadLine>,
 }
 
-fn verdict(line: &LoadLine) -> String {
-    match line {
-        LoadLine::At { .. } => "the objective binds".to_owned(),
-        LoadLine::Beyond { .. } => "met at the highest load: at least this".to_owned(),
-        LoadLine::Never { least, .. } => format!("missed: {} is {least} at the least", line.objective().bounded()),
-        LoadLine::Refused { why, .. } => match why {
-            NoLine::Scatter { low, high, .. } if *low > 0.0 => {
-                format!("between {} and {}", number::three(*low), number::three(*high))
-            }
-            NoLine::Scatter { high, .. } => format!("below {}", number::three(*high)),
-            NoLine::Generator { .. } => "generator too late".to_owned(),
-            NoLine::NotLasting { below } => format!("below {}", number::three(*below)),
-        },
+/// One curve, or several on common scales and then each in full.
+pub fn curves(sheets: &[Sheet<'_>]) -> Page {
+    let curves: Vec<&Curve> = sheets.iter().map(|sheet| sheet.curve).collect();
+    let mut page = if let [sheet] = sheets { single(sheet) } else { several(sheets, &curves) };
+    let mut makers: Vec<String> = curves.iter().map(|curve| clean(&curve.made_by)).collect();
+    makers.sort();
+    makers.dedup();
+    page.made_by = makers.join(", ");
+    page.sections.extend([method(), Section::bare("", vec![data::data(&curves)])]);
+    page
+}
+
+fn single(sheet: &Sheet<'_>) -> Page {
+    let curve = sheet.curve;
+    let kind = if curve.conditions.trace.is_some() { "Replay on" } else { "Load line of" };
+    let repeat = Some(&curve.command).filter(|command| !command.is_empty()).map(|command| words::command(command));
+    let next = standing::next(curve).map(|command| ("Next".to_owned(), command));
+    Page {
+        title: format!("{kind} {}", clean(&curve.subject.name)),
+        alert: alert(curve),
+        headline: Some(headline(curve)),
+        origin: curve.source.word(),
+        figures: figures(curve),
+        sections: sections(sheet, 0),
+        next: next.into_iter().chain(repeat.map(|command| ("To repeat it".to_owned(), command))).collect(),
+        ..Page::default()
     }
 }
 
-/// One recorded load on several configurations; those without a run are left out.
-pub(crate) fn replays(curves: &[&Curve]) -> Table {
-    // The shortest unit that one of them needs, so that the rows compare.
-    let is_micro = curves.iter().any(|curve| Unit::of(curve) == Unit::Micro);
-    let unit = if is_micro { Unit::Micro } else { Unit::Milli };
-    let columns = [
-        Column::configuration(),
-        Column::text("source", 5),
-        Column::text("outcome", 0),
-        Column::time("mean", unit.name(), 4),
-        Column::time("p50", unit.name(), 0),
-        Column::time("p99", unit.name(), 0),
-        Column::time("p99.9", unit.name(), 2),
-        Column::time("worst", unit.name(), 1),
-        Column::text("held by", 3),
-    ];
-    let rows = curves.iter().filter_map(|curve| Some((*curve, pick::fastest(curve)?)));
-    let row = |(curve, run): (&Curve, &Run)| {
-        let time = |ns: f64| Cell::figure(unit.show(ns), unit.value(ns));
+/// The reason why the verdict is void, or missing.
+fn alert(curve: &Curve) -> Option<(Emphasis, String)> {
+    let ended = words::ended(curve.ended).map(|ended| (Emphasis::Caution, ended.to_owned()));
+    let is_void = |doubt: &Doubt| Emphasis::from(doubt.weight) == Emphasis::Void && doubt.scope.is_none();
+    let void = || doubts::of(curve).into_iter().find(is_void);
+    ended.or_else(|| void().map(|doubt| (Emphasis::Void, format!("Void: {}", doubt.text))))
+}
+
+/// The verdict, and its details in sentences.
+fn headline(curve: &Curve) -> Headline {
+    let confidence = standing::confidence(curve);
+    let grade = confidence.as_ref().map_or("", |(grade, _)| grade.words());
+    let mut details: Vec<String> =
+        confidence.map(|(grade, why)| format!("Confidence: {}: {why}.", grade.name())).into_iter().collect();
+    details.extend(standing::meaning(curve));
+    details.extend(words::limit(curve));
+    let knee = curve.knee.map(|knee| {
+        let (iops, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
+        format!("Knee: {iops} IOPS at a mean of {mean} ({}).", words::pace(&knee.offered))
+    });
+    let most = pick::fastest(curve).filter(|_| curve.conditions.trace.is_none()).map(|run| {
         let figures = &run.figures;
-        let most = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        vec![
-            Cell::text(&curve.subject.name),
-            Cell::text(curve.source.word()),
-            Cell::text(words::outcome(run)),
-            time(figures.mean_ns.value),
-            time(figures.p50_ns.value),
-            time(figures.p99_ns.value),
-            time(figures.p999_ns.value),
-            time(run.total.response().max_ns as f64),
-            limit(most.map(|(name, _)| name.as_str())),
-        ]
+        let (iops, moved) = (number::three(figures.iops.value), number::throughput(figures.bytes_per_second));
+        format!("Most: {iops} IOPS, {moved} ({}).", words::pace(&run.offered))
+    });
+    let range: Vec<String> = knee.into_iter().chain(most).collect();
+    details.extend((!range.is_empty()).then(|| range.join(" ")));
+    Headline { text: verdict(curve), grade, details }
+}
+
+fn verdict(curve: &Curve) -> String {
+    if let Some(replay) = words::replay(curve) {
+        return replay;
+    }
+    match &curve.load_line {
+        Some(line) => format!("Load line: {}{}", words::load_line(line), typical(curve)),
+        None if curve.ended != Ended::Complete => "Load line: none, as the measurement has no end".into(),
+        None if pick::seen(curve).next().is_none() => "Load line: none, as nothing was completed".into(),
+        None => "Load line: none was drawn".into(),
+    }
+}
+
+/// The part of the time that keeps the objective at the line.
+fn typical(curve: &Curve) -> String {
+    let basis = curve.basis.filter(|_| pick::has_line(curve));
+    basis.map_or_else(String::new, |basis| format!(" in the typical {}", standing::slot(basis.slot)))
+}
+
+/// Four numbers around the load line.
+fn figures(curve: &Curve) -> Vec<Fact> {
+    let time = number::time;
+    let fact = |name: &'static str, value: String, note: String| Fact::new(name, value).with_remark(note);
+    let lightest = pick::lightest(curve).map(|run| {
+        let (p50, p99) = (time(run.figures.p50_ns.value), time(run.figures.p99_ns.value));
+        fact("Lightest load", p50, format!("p50 at {}; p99 {p99}", words::pace(&run.offered)))
+    });
+    let at_line = pick::at_line(curve).filter(|_| pick::has_line(curve)).map(|run| {
+        fact("Nearest the load line", time(run.figures.p99_ns.value), format!("p99 at {}", words::pace(&run.offered)))
+    });
+    let knee = curve.knee.map(|knee| {
+        let note = format!("mean {} at {}", time(knee.mean_ns), words::pace(&knee.offered));
+        fact("Knee", format!("{} IOPS", number::three(knee.iops)), note)
+    });
+    let most = pick::fastest(curve).map(|run| {
+        let note = format!("{} at {}", number::throughput(run.figures.bytes_per_second), words::pace(&run.offered));
+        fact("Most completed", format!("{} IOPS", number::three(run.figures.iops.value)), note)
+    });
+    [lightest, at_line, knee, most].into_iter().flatten().collect()
+}
+
+/// The parts of one curve. `index` distinguishes the charts of a page.
+fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<Section> {
+    let curve = sheet.curve;
+    vec![
+        charts::load_curve(curve, index),
+        findings(&doubts::of(curve)),
+        tables::runs(curve),
+        tables::streams(curve),
+        tables::ladder(&sheet.ladder),
+        charts::percentiles(curve, index),
+        charts::over_time(curve, index),
+        charts::slots(curve, index),
+        Section::bare("Load, target and source", vec![Block::Facts(place(curve))]),
+    ]
+}
+
+/// Findings with their remedies, the gravest first.
+pub(super) fn findings(doubts: &[Doubt]) -> Section {
+    let fact = |doubt: &Doubt| {
+        let scope = doubt.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
+        let fact = Fact::new(words::weight(doubt.weight), format!("{}{scope}", doubt.text));
+        fact.with_emphasis(doubt.weight.into()).with_remark(doubt.remedy)
     };
-    Table::of("The recorded load on each", columns, rows, row)
+    let none = || Block::Text("none that makes these figures questionable".to_owned());
+    let block = if doubts.is_empty() { none() } else { Block::Facts(doubts.iter().map(fact).collect()) };
+    Section::new("Findings", vec![block])
+}
+
+/// The load, its target, the host, and the meaning of the figures.
+fn place(curve: &Curve) -> Vec<Fact> {
+    let conditions = &curve.conditions;
+    let streams = &conditions.streams;
+    let stream = |(index, stream): (usize, &StreamSpec)| {
+        let name = if streams.len() > 1 { format!("{}: ", clean(&stream.name)) } else { String::new() };
+        let pace = if index > 0 { format!("; {}", words::pace(&stream.pace)) } else { String::new() };
+        Fact::new("load", format!("{name}{}{pace}", words::stream(stream)))
+    };
+    let mut facts: Vec<Fact> = streams.iter().enumerate().map(stream).collect();
+    let began = curve.started.as_ref().map(|started| format!(", began {}", clean(started))).unwrap_or_default();
+    let duration = words::duration(&curve.source, curve.wall);
+    let intervals = match conditions.trace {
+        None => "95 % intervals by batch means",
+        Some(_) => "no intervals, as another hour would be another load",
+    };
+    let mount = curve.subject.device.as_ref().and_then(|device| device.mount_options.as_ref());
+    let named = [
+        ("setup", words::conditions(conditions)),
+        ("goal", conditions.objective.map(|objective| objective.to_string()).unwrap_or_default()),
+        ("target", format!("{}, {}", clean(&curve.subject.name), words::subject(&curve.subject))),
+        ("mounted", mount.map(|mount| clean(mount)).unwrap_or_default()),
+        ("host", curve.host.as_ref().map(words::host).unwrap_or_default()),
+        ("source", format!("{}{began}, duration {duration}", words::source(curve))),
+        ("figures", format!("latency: response time from the intended moment; {intervals}; 1 MB is 1,000,000 bytes")),
+    ];
+    facts.extend(named.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)));
+    facts
+}
+
+/// The meaning of the terms; the same for every curve.
+fn method() -> Section {
+    let facts = [
+        (
+            "Response time",
+            "runs from the moment an operation was meant to start to its answer; service time from its submission. Under \
+             an open load the first includes the wait for a place.",
+        ),
+        (
+            "Closed load",
+            "keeps so many operations in flight and waits for the storage, so it hides the waiting that clients would \
+             see. An open load arrives by the clock, as clients do. They are drawn apart for that reason.",
+        ),
+        (
+            "Load line",
+            "is the highest load that meets the objective. The knee is where throughput over mean response time is \
+             greatest (Kleinrock 1979).",
+        ),
+        (
+            "Intervals",
+            "are 95 % confidence intervals by batch means. They cover chance within the run, not another day, another \
+             device or another load.",
+        ),
+        ("Percentiles", "come from histograms whose bins are at most 0.8 % wide."),
+        ("Units", "1 MB is 1,000,000 bytes; 1 MiB is 1,048,576."),
+    ];
+    let facts = facts.into_iter().map(|(name, text)| Fact::new(name, text)).collect();
+    Section::detail("How to read this", vec![Block::Facts(facts)])
+}
+
+fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
+    let labels = labels(&curves.iter().map(|curve| clean(&curve.subject.name)).collect::<Vec<_>>());
+    let recording = curves.first().and_then(|curve| curve.conditions.trace.as_ref());
+    let is_replay = curves.iter().all(|curve| curve.conditions.trace.is_some());
+    let (title, headline, mut sections) = match recording.filter(|_| is_replay) {
+        _ if curves.is_empty() => ("Load line".to_owned(), plain("There is no curve to show", None), Vec::new()),
+        Some(recording) => {
+            let carries = |curve: &&&Curve| pick::fastest(curve).is_some_and(|run| !pick::is_overloaded(run));
+            let count = curves.iter().filter(carries).count();
+            let headline = plain(&format!("{count} of {} carry it", curves.len()), Some(words::recording(recording)));
+            (format!("Replays on {} configurations", curves.len()), headline, vec![tables::replays(curves)])
+        }
+        None => {
+            (format!("Load lines of {} curves", curves.len()), best(curves, &labels), overlay(sheets, &labels).into())
+        }
+    };
+    sections.extend(runs_in_full(sheets, &labels, Visibility::Open));
+    let of_run = |(curve, label): (&&Curve, &String)| {
+        alert(curve).map(|(emphasis, text)| (emphasis, format!("{label}: {text}")))
+    };
+    let alert = curves.iter().zip(&labels).filter_map(of_run).max_by_key(|(emphasis, _)| *emphasis == Emphasis::Void);
+    Page { title, alert, headline: Some(headline), sections, ..Page::default() }
+}
+
+fn plain(text: &str, detail: Option<String>) -> Headline {
+    Headline { text: text.to_owned(), details: detail.into_iter().collect(), ..Headline::default() }
+}
+
+/// Names of runs, numbered if two are the same.
+pub(super) fn labels(names: &[String]) -> Vec<String> {
+    let count = |names: &[String], name: &String| names.iter().filter(|other| *other == name).count();
+    let label = |(index, name): (usize, &String)| match count(names, name) {
+        1 => name.clone(),
+        _ => format!("{name} ({})", count(&names[..=index], name)),
+    };
+    names.iter().enumerate().map(label).collect()
+}
+
+/// The highest load line, if all curves have the same objective.
+fn best(curves: &[&Curve], labels: &[String]) -> Headline {
+    let line = |index: usize| {
+        let line = curves[index].load_line?;
+        Some((index, line.objective(), pick::line_iops(&line)?))
+    };
+    let lines: Vec<_> = (0..curves.len()).filter_map(line).collect();
+    let range = |iops: &Estimate| number::interval(iops).unwrap_or((iops.value, iops.value));
+    let is_shared = lines.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let best = lines.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value)).filter(|_| is_shared && lines.len() > 1);
+    let Some((index, objective, iops)) = best else {
+        let reason = "The curves do not share an objective, so none is called the best.";
+        return plain("Side by side", Some(reason.to_owned()));
+    };
+    let is_rival = |(other, _, rate): &&(usize, _, _)| other != index && range(rate).1 >= range(iops).0;
+    let rival = lines.iter().find(is_rival).map(|(other, ..)| {
+        format!("Its interval overlaps that of {}: no difference is shown between the two.", labels[*other])
+    });
+    let rate = Counted::Operations.rate(iops);
+    let (label, origin) = (&labels[*index], curves[*index].source.word());
+    plain(&format!("{label} has the highest load line: {rate} for {objective}, {origin}"), rival)
+}
+
+/// The alert of a run among several, and the command that repeats it.
+pub(super) fn alert_and_command(alert: Option<(Emphasis, String)>, command: &[String]) -> Vec<Block> {
+    let alert = alert.map(|(emphasis, text)| {
+        let name = if emphasis == Emphasis::Void { "void" } else { "caution" };
+        Block::Facts(vec![Fact::new(name, text).with_emphasis(emphasis)])
+    });
+    let repeat = [Block::Note("To repeat it:".to_owned()), Block::Listing(words::command(command))];
+    alert.into_iter().chain(repeat.into_iter().filter(|_| !command.is_empty())).collect()
+}
+
+/// Curves over each other under their labels, and their load lines in a table.
+pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [Section; 2] {
+    let renamed = |(sheet, label): (&Sheet<'_>, &String)| {
+        let mut curve = sheet.curve.clone();
+        curve.subject.name.clone_from(label);
+        curve
+    };
+    let curves: Vec<Curve> = sheets.iter().zip(labels).map(renamed).collect();
+    let curves: Vec<&Curve> = curves.iter().collect();
+    let chart = charts::overlay(&curves).into_iter().collect();
+    let chart = Section::bare("Latency against throughput", chart);
+    [chart, Section::new("Side by side", vec![tables::side_by_side(&curves)])]
+}
+
+/// Each curve with its verdict and all of its parts, under its label.
+pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: Visibility) -> Vec<Section> {
+    let mut out = Vec::new();
+    for (index, (sheet, label)) in sheets.iter().zip(labels).enumerate() {
+        let curve = sheet.curve;
+        let Headline { text, details, .. } = headline(curve);
+        let verdict = std::iter::once(format!("{text} - {}", curve.source.word())).chain(details).map(Block::Text);
+        let rest = alert_and_command(alert(curve), &curve.command);
+        out.push(Section::new(label, verdict.chain(rest).collect()));
+        out.extend(
+            sections(sheet, index).into_iter().filter(Section::has_content).map(|section| section.of_run(label)),
+        );
+    }
+    if visibility == Visibility::Detail {
+        for section in &mut out {
+            section.visibility = visibility;
+        }
+    }
+    out
 }

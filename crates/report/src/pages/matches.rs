@@ -48,6 +48,44 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
     }
 }
 
+/// The end of a measurement: the cheapest products that carry its load, and those that nearly do if few have a price.
+pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Page {
+    const SHOWN: usize = 3;
+    const COLUMNS: [Column; 4] = [
+        Column::configuration(),
+        Column::new("a month", "", ColumnKind::Money, 0),
+        Column::text("simulated", 0),
+        Column::new("room", "", ColumnKind::Share, 0),
+    ];
+    let asked = format!("{} IOPS at {}", number::three(need.iops), need.objective);
+    let priced = matches.carries.iter().filter(|one| one.price.is_some()).count();
+    let slow = if priced >= SHOWN { 0 } else { matches.nearly.len().min(SHOWN - 1) };
+    let shown = matches.carries.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
+    let verdict = if matches.carries.is_empty() {
+        format!("No product of the catalogue was found that would carry {asked}")
+    } else {
+        format!("Would carry {asked}, cheapest first")
+    };
+    let row = |one: &Carries| {
+        vec![
+            Cell::text(offer::configuration(&one.offer)),
+            Cell::money(one.price.as_ref().map(|price| price.monthly)),
+            Cell::text(format!("{} {}", need.objective.bounded(), one.reached)),
+            Cell::text(headroom(one.binds.as_ref().map(|(_, iops)| *iops), need.iops)),
+        ]
+    };
+    let missed = (slow > 0).then(|| {
+        let last = if slow == 1 { "the last one misses".to_owned() } else { format!("the last {slow} miss") };
+        format!("{last} the objective as far as is known, and would suffice otherwise")
+    });
+    let provenance = "response times are simulated, ceilings and prices from documents: none of it was measured";
+    let nearest = near.first().map_or_else(String::new, |one| format!("{}; ", nearest(one)));
+    let notes = missed.into_iter().chain([format!("{nearest}all: plimsoll match"), provenance.to_owned()]);
+    let table = Block::Table(Table::of("Products", COLUMNS, shown, row));
+    let blocks = std::iter::once(table).chain(notes.map(Block::Note)).collect();
+    Page { sections: vec![Section::new(verdict, blocks)], ..Page::default() }
+}
+
 fn headline(need: &Need, matches: &Matches) -> Headline {
     let text = if matches.carries.is_empty() {
         "No product of the catalogue was found that would carry this load line at this objective"
@@ -90,7 +128,7 @@ fn table(need: &Need, carries: &[Carries]) -> Table {
 }
 
 /// The capacity of a ceiling above the need: `+40 %`, and from double on `x 2.5`.
-pub(crate) fn headroom(allowed: Option<f64>, needed: f64) -> String {
+fn headroom(allowed: Option<f64>, needed: f64) -> String {
     match allowed.map(|allowed| allowed / needed).filter(|times| times.is_finite()) {
         None => UNKNOWN.to_owned(),
         Some(times) if times >= 2.0 => format!("x {}", number::three(times)),
@@ -154,7 +192,7 @@ fn resembling(near: &[Resemblance]) -> Section {
 }
 
 /// The nearest in one sentence.
-pub(crate) fn nearest(nearest: &Resemblance) -> String {
+fn nearest(nearest: &Resemblance) -> String {
     format!("most like {} ({})", clean(&nearest.config.to_string()), factor(nearest.factor))
 }
 

@@ -1,21 +1,27 @@
 //! A page for a terminal. Knows no result.
 
 use super::TextStyle;
-use super::paint::{INDENT, Line, Tone, hanging, wrap};
+use super::paint::{INDENT, Line, Tone, cut, hanging, wrap};
+use super::plot::plot;
 use super::table::{self, Align};
 use crate::money;
 use crate::page::{
-    Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, Section, Table, TableLayout, Visibility,
+    Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, Section, Shares, Table, TableLayout,
+    Visibility,
 };
 use crate::words::clean;
 
 /// Columns before an entry of a list; twice as many before what belongs to it.
 const STEP: usize = 2;
+/// Letters of the longest bar of shares.
+const SHARES_MAX: usize = 64;
 
 /// The parts, an empty line to be put between them.
 pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<Line>> {
     let mut parts = vec![page.subject.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)).collect()];
-    parts.extend(page.headline.as_ref().map(|headline| verdict(headline, style)));
+    let alert = page.alert.iter().flat_map(|(emphasis, text)| paragraph(text, tone(*emphasis), 0, style));
+    let verdict = page.headline.iter().flat_map(|headline| verdict(headline, page.origin, style));
+    parts.push(alert.chain(verdict).collect());
     let shown = page.shown().filter(|part| part.visibility != Visibility::Detail);
     parts.extend(shown.map(|part| section(part, style)));
     // A command is copied: it is never wrapped.
@@ -29,8 +35,9 @@ fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<Li
     lines.map(|line| Line::of(format!("{:indent$}{line}", ""), tone)).collect()
 }
 
-fn verdict(headline: &Headline, style: &TextStyle) -> Vec<Line> {
-    let mut lines = paragraph(&headline.text, Tone::Strong, 0, style);
+fn verdict(headline: &Headline, origin: &str, style: &TextStyle) -> Vec<Line> {
+    let origin = if origin.is_empty() { String::new() } else { format!(" - {origin}") };
+    let mut lines = paragraph(&format!("{}{origin}", headline.text), Tone::Strong, 0, style);
     lines.extend(headline.details.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)));
     lines
 }
@@ -49,10 +56,41 @@ fn section(section: &Section, style: &TextStyle) -> Vec<Line> {
             Block::Items(items) => lines.extend(items.iter().flat_map(|one| item(one, style))),
             Block::Table(rows) => lines.extend(table(rows, style)),
             Block::Chart(chart) => lines.extend(chart.plain.iter().flat_map(|rows| table(rows, style))),
+            Block::Plot(curve) => {
+                lines.extend((!lines.is_empty()).then(|| Line::plain("")));
+                lines.extend(plot(curve, style));
+            }
+            Block::Shares(bars) => lines.extend(shares(bars, style)),
+            Block::Listing(text) => lines.extend(text.lines().map(Line::plain)),
             Block::Data(_) => {}
         }
     }
     lines
+}
+
+/// A bar of letters for each name, then the meaning of the letters.
+fn shares(shares: &Shares, style: &TextStyle) -> Vec<Line> {
+    let name = shares.bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(style.width / 3);
+    let width = (style.width - name - 2).min(SHARES_MAX);
+    let bar = |(of, parts): &(String, Vec<(char, f64)>)| {
+        Line::plain(format!("{:<name$}  {}", cut(of, name), letters(parts, width)))
+    };
+    let legend = paragraph(&shares.legend, Tone::Quiet, 0, style);
+    shares.bars.iter().map(bar).chain(legend).collect()
+}
+
+/// The parts as letters, each boundary rounded to a letter, so that a narrower part has none.
+fn letters(parts: &[(char, f64)], width: usize) -> String {
+    let total: f64 = parts.iter().map(|(_, share)| share).sum();
+    let mut out = String::new();
+    let (mut so_far, mut written) = (0.0, 0);
+    for (letter, share) in parts {
+        so_far += share;
+        let end = if total > 0.0 { (so_far / total.max(1.0) * width as f64).round() as usize } else { 0 };
+        out.extend(std::iter::repeat_n(*letter, end.min(width).saturating_sub(written)));
+        written = written.max(end.min(width));
+    }
+    out
 }
 
 const fn tone(emphasis: Emphasis) -> Tone {
@@ -92,7 +130,7 @@ fn item(item: &Item, style: &TextStyle) -> Vec<Line> {
 }
 
 /// Columns within the width, then the notes; nothing without rows.
-pub(super) fn table(table: &Table, style: &TextStyle) -> Vec<Line> {
+fn table(table: &Table, style: &TextStyle) -> Vec<Line> {
     let whole = table.with_intervals();
     if whole.rows.is_empty() {
         return Vec::new();
@@ -136,4 +174,18 @@ fn set(column: &Column, table: &Table, index: usize) -> table::Column {
         ColumnKind::Rate | ColumnKind::Time | ColumnKind::Size | ColumnKind::Share => (Align::Point, texts.collect()),
     };
     table::Column { name: column.name.clone(), unit: column.unit, align, expendable: column.priority, cells }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_follow_the_shares() {
+        assert_eq!(letters(&[('C', 0.2), ('R', 0.7), ('L', 0.1)], 10), "CCRRRRRRRL");
+        assert_eq!(letters(&[('R', 0.96), ('L', 0.04)], 10), "RRRRRRRRRR");
+        assert_eq!(letters(&[('R', 0.5)], 10), "RRRRR");
+        assert_eq!(letters(&[('R', 1.0), ('N', 1.0)], 10), "RRRRRNNNNN");
+        assert_eq!(letters(&[], 10), "");
+    }
 }

@@ -34,13 +34,6 @@ impl Line {
     pub fn led(lead: impl Into<String>, lead_tone: Tone, rest: impl Into<String>) -> Self {
         Self { lead: lead.into(), lead_tone, rest: rest.into(), tone: Tone::Plain }
     }
-
-    /// At most `width` columns of it.
-    pub fn cut(self, width: usize) -> Self {
-        let lead = cut(&self.lead, width);
-        let rest = cut(&self.rest, width.saturating_sub(lead.chars().count()));
-        Self { lead, rest, ..self }
-    }
 }
 
 /// Columns that a hanging word takes.

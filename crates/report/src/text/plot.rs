@@ -1,12 +1,10 @@
 //! The curve in characters: lines in braille dots, runs as markers, the objective and the load line as rules.
 
-use plimsoll_record::{Curve, Estimate, Figures, Run};
-
 use super::paint::{Line, Tone, cut, wrap};
 use super::{Charset, TextStyle};
+use crate::number;
+use crate::page::{Plot, PlotPoint};
 use crate::scale::Scale;
-use crate::words::Counted;
-use crate::{number, pick};
 
 const ROWS: usize = 12;
 /// Columns of the labels left of the axis.
@@ -21,66 +19,33 @@ struct Canvas {
     y: Scale,
 }
 
-/// Latency against throughput; nothing when fewer than two runs completed anything.
-pub(super) fn plot(curve: &Curve, counted: Counted, style: &TextStyle) -> Vec<Line> {
-    if pick::sustained(curve).count() < 2 {
+/// Latency against throughput; nothing of fewer than two loads.
+pub(super) fn plot(plot: &Plot, style: &TextStyle) -> Vec<Line> {
+    if plot.points.len() < 2 {
         return Vec::new();
     }
     let columns = (style.width - LABELS - 2).min(70);
-    let mut canvas = Canvas::new(curve, columns);
+    let mut canvas = Canvas::new(plot, columns);
     if style.unicode == Charset::Unicode {
-        canvas.trace(curve, |figures| figures.p50_ns);
-        canvas.trace(curve, |figures| figures.p99_ns);
+        (0..2).for_each(|percentile| canvas.trace(plot, percentile));
     }
-    canvas.rules(curve);
-    canvas.marks(curve, |figures| figures.p50_ns, ['▪', '▫']);
-    canvas.marks(curve, |figures| figures.p99_ns, ['●', '○']);
-    let title = format!("Response time against {} completed", counted.unit());
-    let mut lines = vec![Line::of(cut(&title, style.width), Tone::Strong)];
-    lines.extend(canvas.load_label(curve));
+    canvas.rules(plot);
+    canvas.marks(plot, 0, ['▪', '▫']);
+    canvas.marks(plot, 1, ['●', '○']);
+    let mut lines = vec![Line::of(cut(&plot.title, style.width), Tone::Strong)];
+    lines.extend(canvas.load_label(plot));
     lines.extend(canvas.rows());
     lines.extend(canvas.axis());
-    lines.extend(wrap(&legend(curve, counted), style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
+    lines.extend(wrap(&plot.legend, style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
     lines
 }
 
-fn legend(curve: &Curve, counted: Counted) -> String {
-    let mut parts = Vec::new();
-    let has = |open: bool| pick::sustained(curve).any(|run| pick::is_open(run) == open);
-    if has(true) {
-        parts.push("●\u{a0}p99 ▪\u{a0}p50 of open loads".to_owned());
-    }
-    if has(false) {
-        parts.push(match counted {
-            Counted::Operations => "○\u{a0}p99 ▫\u{a0}p50 of closed loads".to_owned(),
-            Counted::Transactions => "○\u{a0}p99 ▫\u{a0}p50 of sessions that wait for their answers".to_owned(),
-        });
-    }
-    if let Some(line) = &curve.load_line {
-        parts.push(format!("┄ {}", line.objective()));
-        if pick::line_iops(line).is_some() {
-            parts.push("⊖ load line".into());
-        }
-    }
-    if pick::seen(curve).any(pick::is_overloaded) {
-        parts.push("overloaded runs are not drawn".into());
-    }
-    parts.join("; ").replace('\u{a0}', " ")
-}
-
 impl Canvas {
-    fn new(curve: &Curve, columns: usize) -> Self {
-        let (mut most, mut low, mut high) = (0.0f64, f64::INFINITY, 0.0f64);
-        let limit = curve.load_line.map(|line| line.objective().limit.as_nanos() as f64);
-        for run in pick::sustained(curve) {
-            most = most.max(run.figures.iops.value);
-            for ns in [run.figures.p50_ns, run.figures.p99_ns].iter().filter_map(number::seen) {
-                (low, high) = (low.min(ns), high.max(ns));
-            }
-        }
-        let line = curve.load_line.as_ref().and_then(pick::line_iops).map_or(0.0, |iops| iops.value);
-        let (low, high) = limit.map_or((low, high), |limit| (low.min(limit), high.max(limit)));
-        let (x, y) = (Scale::from_zero(most.max(line)), Scale::for_latency(low, high));
+    fn new(plot: &Plot, columns: usize) -> Self {
+        let most = plot.points.iter().map(|point| point.iops).chain(plot.line_iops).fold(0.0, f64::max);
+        let times = || plot.points.iter().flat_map(|point| point.percentiles_ns).flatten().chain(plot.limit_ns);
+        let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        let (x, y) = (Scale::from_zero(most), Scale::for_latency(low, high));
         Self { columns, dots: vec![0; columns * ROWS], over: vec![None; columns * ROWS], x, y }
     }
 
@@ -96,17 +61,16 @@ impl Canvas {
         self.over[row * self.columns + column] = Some(sign);
     }
 
-    /// A line through the runs of the kind that there are more of, open ones when as many.
-    fn trace(&mut self, curve: &Curve, of: fn(&Figures) -> Estimate) {
-        let count = |open: bool| pick::sustained(curve).filter(|run| pick::is_open(run) == open).count();
-        let open = count(true) >= 2;
-        let runs = pick::sustained(curve).filter(|run| pick::is_open(run) == open);
-        let place = |run: &Run| {
-            let ns = number::seen(&of(&run.figures))?;
-            let (across, down) = (self.x.place(run.figures.iops.value), 1.0 - self.y.place(ns));
+    /// A line through the open loads, or through the closed ones if fewer than two are open.
+    fn trace(&mut self, plot: &Plot, percentile: usize) {
+        let open = plot.points.iter().filter(|point| point.is_open).count() >= 2;
+        let place = |point: &PlotPoint| {
+            let ns = point.percentiles_ns[percentile]?;
+            let (across, down) = (self.x.place(point.iops), 1.0 - self.y.place(ns));
             Some((across * (self.columns * 2 - 1) as f64, down * (ROWS * 4 - 1) as f64))
         };
-        let points: Vec<(f64, f64)> = runs.filter_map(place).collect();
+        let points: Vec<(f64, f64)> =
+            plot.points.iter().filter(|point| point.is_open == open).filter_map(place).collect();
         for pair in points.windows(2) {
             let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
             let steps = (x1 - x0).abs().max((y1 - y0).abs()).ceil().max(1.0) as usize;
@@ -124,11 +88,10 @@ impl Canvas {
         self.dots[y / 4 * self.columns + x / 2] |= BITS[x % 2][y % 4];
     }
 
-    fn rules(&mut self, curve: &Curve) {
-        let Some(line) = &curve.load_line else { return };
-        let limit = line.objective().limit.as_nanos() as f64;
+    fn rules(&mut self, plot: &Plot) {
+        let Some(limit) = plot.limit_ns else { return };
         let row = self.row(limit);
-        let at = pick::line_iops(line).map(|iops| self.column(iops.value));
+        let at = plot.line_iops.map(|iops| self.column(iops));
         for column in 0..self.columns {
             if self.dots[row * self.columns + column] == 0 {
                 self.write(column, row, '┄');
@@ -145,19 +108,19 @@ impl Canvas {
         }
     }
 
-    fn marks(&mut self, curve: &Curve, of: fn(&Figures) -> Estimate, [open, closed]: [char; 2]) {
-        for run in pick::sustained(curve) {
-            if let Some(ns) = number::seen(&of(&run.figures)) {
-                let (column, row) = (self.column(run.figures.iops.value), self.row(ns));
+    fn marks(&mut self, plot: &Plot, percentile: usize, [open, closed]: [char; 2]) {
+        for point in &plot.points {
+            if let Some(ns) = point.percentiles_ns[percentile] {
+                let (column, row) = (self.column(point.iops), self.row(ns));
                 if self.over[row * self.columns + column] != Some('⊖') {
-                    self.write(column, row, if pick::is_open(run) { open } else { closed });
+                    self.write(column, row, if point.is_open { open } else { closed });
                 }
             }
         }
     }
 
-    fn load_label(&self, curve: &Curve) -> Option<Line> {
-        let iops = curve.load_line.as_ref().and_then(pick::line_iops)?.value;
+    fn load_label(&self, plot: &Plot) -> Option<Line> {
+        let iops = plot.line_iops?;
         let label = cut(&format!("load line {}", number::short(iops)), self.columns);
         let wide = label.chars().count();
         let start = self.column(iops).saturating_sub(wide / 2).min(self.columns.saturating_sub(wide));

@@ -82,15 +82,6 @@ pub(crate) fn settings(about: &DatabaseAbout) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// What reads the snapshots that were kept beside a suite; empty where there are none.
-pub(crate) fn snapshots(suite: &SuiteRun) -> String {
-    let file = suite.database.as_ref().and_then(|side| side.snapshots.as_ref());
-    file.map_or(String::new(), |file| {
-        let file = super::command(std::slice::from_ref(file));
-        format!("plimsoll diagnose {file}, or plimsoll size {file}: the database's snapshots are kept there")
-    })
-}
-
 /// How the figures of a suite are meant.
 pub(crate) fn meant(suite: &SuiteRun) -> String {
     let has = |wanted: fn(&StepWork) -> bool| suite.steps.iter().any(|step| step.counts && wanted(&step.work));

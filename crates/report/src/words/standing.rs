@@ -21,25 +21,33 @@ const GENERATOR_MARGIN: u64 = 5;
 
 /// How far a load line may be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Grade {
+pub(crate) enum Grade {
     Low,
     Fair,
     High,
 }
 
 impl Grade {
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Low => "low",
             Self::Fair => "fair",
             Self::High => "high",
         }
     }
+
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Low => "low confidence",
+            Self::Fair => "fair confidence",
+            Self::High => "high confidence",
+        }
+    }
 }
 
-/// The grade of a load line and its reasons: `high: the halves agree (8,600 and 8,720 IOPS), held for 2.9 s`. `None`
-/// where the line was not drawn from slots.
-pub(crate) fn confidence(curve: &Curve) -> Option<String> {
+/// The grade of a load line and its reasons: `the halves agree (8,600 and 8,720 IOPS), held for 2.9 s`. `None` where the
+/// line was not drawn from slots.
+pub(crate) fn confidence(curve: &Curve) -> Option<(Grade, String)> {
     let (basis, line) = (curve.basis.as_ref()?, curve.load_line.as_ref()?);
     line.iops()?;
     let mut grade = Grade::High;
@@ -76,7 +84,7 @@ pub(crate) fn confidence(curve: &Curve) -> Option<String> {
     if curve.findings.iter().any(|finding| finding.weight() == Weight::Void) {
         add(Grade::Low, "a finding below voids it".into());
     }
-    Some(format!("{}: {}", grade.name(), reasons.join(", ")))
+    Some((grade, reasons.join(", ")))
 }
 
 fn width(line: &LoadLine) -> (Grade, String) {

@@ -13,6 +13,8 @@ use plimsoll_record::{
     Bins, Conditions, Counter, CpuTime, Curve, Device, Ended, Estimate, FORMAT, Figures, Finding, Host, Knee, LoadLine,
     Objective, Recorder, Run, Slice, Source, Steadiness, Subject, Tally,
 };
+use plimsoll_report::Page;
+use plimsoll_report::pages::{self, Sheet};
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 
 /// What the curve's storage is like.
@@ -49,6 +51,12 @@ impl Dice {
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
+}
+
+/// The page of curves without load lines at other objectives.
+pub fn page(curves: &[&Curve]) -> Page {
+    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: Vec::new() }).collect();
+    pages::curves(&sheets)
 }
 
 /// A whole curve: eight closed loads, seven open ones of which the last is overloaded.

@@ -69,7 +69,8 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
                 Cell::three(unusual.score),
             ]
         });
-        let note = "distance: modified z-score, in median absolute deviations, 3.5 and more; the largest are listed".to_owned();
+        let note = "distance: modified z-score, in median absolute deviations, 3.5 and more; the largest are listed"
+            .to_owned();
         blocks.push(Block::Table(unusual.with_notes([note])));
     }
     if !history.with_load.is_empty() {

@@ -1,66 +1,113 @@
-//! The charts with their headings, captions and sources, each in a wide and a narrow form.
+//! The charts of curves, each with a lead and the source of its figures.
 
 use maud::{Markup, html};
 use plimsoll_record::{Curve, LoadSlot, Measure, Objective, Scope, SlotRole};
 use plimsoll_units::{Instant, Span};
 
-use crate::chart::{self, Axis, Caption, Drawing, Fill, Group, Joined, Lane, Plane, Size, Spot, picture};
+use crate::chart::{self, Axis, Fill, Group, Joined, Lane, Plane, Spot};
+use crate::html::{both, figure};
+use crate::page::{Block, Chart, Plot, PlotPoint, Section};
 use crate::scale::Scale;
 use crate::words::Counted;
 use crate::{number, pick, words};
 
-/// Latency against throughput.
-pub(super) fn curve(curves: &[&Curve]) -> Markup {
-    if curves.iter().all(|curve| pick::seen(curve).next().is_none()) {
-        return html! {};
-    }
-    let lead = match curves {
-        [curve] if pick::has_line(curve) => {
-            "Each marker is one run. Left of the load line and below the objective is what may be asked."
-        }
-        [_] => "Each marker is one run.",
-        _ => "Each marker is one run; upright lines are the load lines.",
+/// Latency against throughput of one curve, also in characters.
+pub(super) fn load_curve(curve: &Curve, index: usize) -> Section {
+    let lead = if pick::has_line(curve) {
+        "Each marker is one run. Left of the load line and below the objective is the load that the storage carries."
+    } else {
+        "Each marker is one run."
     };
+    let plot = Block::Plot(plot(curve, Counted::Operations));
+    let chart = overlaid(&[curve], &format!("curve-{index}"), lead);
+    Section::bare("Latency against throughput", chart.into_iter().chain([plot]).collect())
+}
+
+/// Latency against throughput of several curves; nothing if none of them has a run.
+pub(super) fn overlay(curves: &[&Curve]) -> Option<Block> {
+    overlaid(curves, "overlay", "Each marker is one run; upright lines are the load lines.")
+}
+
+fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
+    curves.iter().find_map(|curve| pick::seen(curve).next())?;
     let description = chart::curve_description(curves);
-    let chart = both("curve", "Latency against throughput", &description, |size| {
+    let chart = both(id, "Latency against throughput", &description, |size| {
         chart::load_curve(curves, Counted::Operations, size)
     });
-    section("Latency against throughput", lead, &chart, curves)
+    let chart = html! { (chart) (chart::zoom_data(curves, Counted::Operations)) };
+    Some(drawn(lead, &chart, curves))
 }
 
-/// Latency by percentile.
-pub(super) fn percentiles(curve: &Curve, index: usize) -> Markup {
-    if pick::lightest(curve).is_none() {
-        return html! {};
+/// A curve as points below its limit.
+pub(in crate::pages) fn plot(curve: &Curve, counted: Counted) -> Plot {
+    let point = |run: &plimsoll_record::Run| PlotPoint {
+        iops: run.figures.iops.value,
+        percentiles_ns: [run.figures.p50_ns, run.figures.p99_ns].map(|estimate| number::seen(&estimate)),
+        is_open: pick::is_open(run),
+    };
+    Plot {
+        title: format!("Response time against {} completed", counted.unit()),
+        points: pick::sustained(curve).map(point).collect(),
+        limit_ns: curve.load_line.map(|line| line.objective().limit.as_nanos() as f64),
+        line_iops: curve.load_line.as_ref().and_then(pick::line_iops).map(|iops| iops.value),
+        legend: legend(curve, counted),
     }
-    let lead = "Each step to the right is ten times rarer. Lines end where there were too few operations to know more.";
+}
+
+fn legend(curve: &Curve, counted: Counted) -> String {
+    let mut parts = Vec::new();
+    let has = |open: bool| pick::sustained(curve).any(|run| pick::is_open(run) == open);
+    if has(true) {
+        parts.push("● p99 ▪ p50 of open loads".to_owned());
+    }
+    if has(false) {
+        parts.push(match counted {
+            Counted::Operations => "○ p99 ▫ p50 of closed loads".to_owned(),
+            Counted::Transactions => "○ p99 ▫ p50 of sessions that wait for their answers".to_owned(),
+        });
+    }
+    if let Some(line) = &curve.load_line {
+        parts.push(format!("┄ {}", line.objective()));
+        if pick::line_iops(line).is_some() {
+            parts.push("⊖ load line".into());
+        }
+    }
+    if pick::seen(curve).any(pick::is_overloaded) {
+        parts.push("overloaded runs are not drawn".into());
+    }
+    parts.join("; ")
+}
+
+/// Latency by percentile; nothing if no run completed.
+pub(super) fn percentiles(curve: &Curve, index: usize) -> Section {
     let title = "Latency by percentile";
+    let lead = "Each step to the right is ten times rarer. Lines end where there were too few operations to know more.";
     let description = "Response times by percentile of the lightest run, the run nearest the load line and the most \
                        loaded run. The table of runs has the main percentiles.";
-    let chart = both(&format!("tail-{index}"), title, description, |size| chart::percentiles(curve, size));
-    section(title, lead, &chart, &[curve])
+    let draw = || both(&format!("tail-{index}"), title, description, |size| chart::percentiles(curve, size));
+    let blocks = pick::lightest(curve).map(|_| drawn(lead, &draw(), &[curve]));
+    Section::bare(title, blocks.into_iter().collect())
 }
 
-/// Second by second.
-pub(super) fn over_time(curve: &Curve, index: usize) -> Markup {
-    if curve.runs.iter().all(|run| run.series.is_empty()) {
-        return html! {};
-    }
+/// Second by second; nothing without series.
+pub(super) fn over_time(curve: &Curve, index: usize) -> Section {
+    let title = "Over time";
     let lead =
         "All runs one after the other, without the pauses between them. Shaded time is warm-up: it is in no figure.";
-    let title = "Over time";
     let description = "Operations completed per second, and the median and 99th percentile of the response time, over \
                        the time of all runs.";
     let lanes: Vec<Lane<'_>> = curve.runs.iter().map(Lane::of).collect();
     let draw = |size| chart::over_time(&lanes, Counted::Operations, size);
-    let chart = both(&format!("time-{index}"), title, description, draw);
-    section(title, lead, &chart, &[curve])
+    let has_series = curve.runs.iter().any(|run| !run.series.is_empty());
+    let block = || drawn(lead, &both(&format!("time-{index}"), title, description, draw), &[curve]);
+    Section::bare(title, has_series.then(block).into_iter().collect())
 }
 
-/// The slots of a sweep over time: the load that each carried and its response time. Empty for a curve without slots.
-pub(super) fn slots(curve: &Curve, index: usize) -> Markup {
+/// The slots of a sweep over time: the load that each carried and its response time; nothing for a curve without slots.
+pub(super) fn slots(curve: &Curve, index: usize) -> Section {
+    let title = "Slots over time";
     if curve.slots.is_empty() {
-        return html! {};
+        return Section::bare(title, Vec::new());
     }
     let objective = curve.load_line.map(|line| line.objective()).or(curve.conditions.objective);
     let measure = objective.map_or("p99".to_owned(), |objective| objective.bounded());
@@ -79,7 +126,6 @@ pub(super) fn slots(curve: &Curve, index: usize) -> Markup {
         slot_plane(curve, objective.as_ref(), Axis { name: "response time", scale, label: number::time }, time);
     let lead = "Each marker is a slot: one load, offered for a fraction of a second from an empty queue. Hollow markers \
                 missed the objective.";
-    let title = "Slots over time";
     let description = format!(
         "The load that each of {} slots carried, and its {measure} of the response time, over the time of the measurement.",
         curve.slots.len()
@@ -88,7 +134,7 @@ pub(super) fn slots(curve: &Curve, index: usize) -> Markup {
         (both(&format!("slots-load-{index}"), title, &description, |size| chart::plane(&carried, size)))
         (both(&format!("slots-time-{index}"), title, &description, |size| chart::plane(&answered, size)))
     };
-    section(title, lead, &charts, &[curve])
+    Section::bare(title, vec![drawn(lead, &charts, &[curve])])
 }
 
 /// The measure of the objective, or the 99th percentile, in nanoseconds.
@@ -142,17 +188,8 @@ fn seconds(value: f64) -> String {
     if value == 0.0 { "0".into() } else { number::time(value * 1e9) }
 }
 
-/// A chart in its wide and its narrow form.
-pub(crate) fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size) -> Drawing) -> Markup {
-    let one = |size: Size, form: &str| {
-        let caption =
-            Caption { id: format!("{id}-{form}"), title: title.to_owned(), description: description.to_owned() };
-        picture(&draw(size), size, &caption, form)
-    };
-    html! { (one(Size::WIDE, "wide")) (one(Size::NARROW, "narrow")) }
-}
-
-fn section(title: &str, lead: &str, chart: &Markup, curves: &[&Curve]) -> Markup {
+/// A chart below its lead and above its sources.
+fn drawn(lead: &str, chart: &Markup, curves: &[&Curve]) -> Block {
     let source = html! {
         @for (index, curve) in curves.iter().enumerate() {
             @if index > 0 { "; " }
@@ -160,10 +197,5 @@ fn section(title: &str, lead: &str, chart: &Markup, curves: &[&Curve]) -> Markup
             @if let Some(date) = words::date(curve) { ", " span class="nb" { (date) } }
         }
     };
-    html! { section { h2 { (title) } p class="lead" { (lead) } (figure(chart, &source)) } }
-}
-
-/// A chart with where its figures come from.
-pub(crate) fn figure(chart: &Markup, source: &Markup) -> Markup {
-    html! { figure { (chart) figcaption { "Source: " (source) "." } } }
+    Block::Chart(Chart::new(html! { p class="lead" { (lead) } (figure(chart, &source)) }))
 }

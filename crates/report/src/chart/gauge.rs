@@ -1,0 +1,19 @@
+//! A share as a bar that is small enough for a table's cell.
+
+use maud::{Markup, html};
+
+use super::px;
+
+const WIDTH: f64 = 160.0;
+
+/// How much of something is used, 0 to 1: full up to there, hollow beyond. The number stands beside it in the table, so
+/// it is hidden from readers.
+pub(crate) fn gauge(used: f64) -> Markup {
+    let end = px(4.0 + used.clamp(0.0, 1.0) * (WIDTH - 8.0));
+    html! {
+        svg class="strip c0" viewBox="0 0 160 16" aria-hidden="true" xmlns="http://www.w3.org/2000/svg" {
+            rect class="hollow" x="4" y="3" width=(px(WIDTH - 8.0)) height="10" {}
+            rect class="solid" x="4" y="3" width=(px(end - 4.0)) height="10" {}
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Suites: the verdict, the listings in the layout of the original tools, the figures of the steps, and the conditions.
+
+mod beside;
+mod crowds;
+mod data;
+
+use maud::{Markup, html};
+use plimsoll_record::{StepWork, SuiteRun};
+use plimsoll_units::Span;
+
+use super::curves::{alert_and_command, findings, labels};
+use crate::chart::{Bar, Fill, bars, sentence};
+use crate::crowds::{Group, group_verdict, groups};
+use crate::doubts;
+use crate::html::{both, figure};
+use crate::number;
+use crate::page::{Block, Chart, Emphasis, Fact, Headline, Page, Section};
+use crate::suite::{Row, meanings, rows, skipped, table};
+use crate::words::{self, clean, database};
+
+/// Bars of a picture.
+const BARS_MAX: usize = 40;
+
+/// One suite, or several: their common figures first, then each in full.
+pub fn suites(suites: &[SuiteRun]) -> Page {
+    let mut page = if let [suite] = suites { single(suite) } else { several(suites) };
+    page.sections.push(Section::bare("", vec![data::data(suites)]));
+    page
+}
+
+fn single(suite: &SuiteRun) -> Page {
+    let groups = groups(suite);
+    let title = title(suite);
+    let is_alone = groups.len() == 1;
+    let verdict = groups.first().filter(|_| is_alone).map(|group| group_verdict(suite, group));
+    let (subject, headline) = match verdict.and_then(|verdict| Some((verdict.line?, verdict.rest))) {
+        Some((line, rest)) => {
+            (vec![title.clone()], Headline { text: line, details: vec![rest.join(" ")], ..Headline::default() })
+        }
+        None => (Vec::new(), Headline { text: title.clone(), ..Headline::default() }),
+    };
+    let mut details = headline.details;
+    details.push(settings(suite));
+    details.retain(|detail| !detail.is_empty());
+    let untold: &[Group<'_>] = if subject.is_empty() { &groups } else { &[] };
+    Page {
+        title,
+        subject,
+        alert: alert(suite),
+        headline: Some(Headline { details, ..headline }),
+        origin: suite.source.word(),
+        sections: sections(suite, untold, &groups, 0),
+        next: next(suite),
+        made_by: suite.made_by.clone(),
+        ..Page::default()
+    }
+}
+
+fn several(suites: &[SuiteRun]) -> Page {
+    let labels = labels(&suites.iter().map(title).collect::<Vec<_>>());
+    let mut sections = beside::sections(suites);
+    let headline = (!sections.is_empty()).then(|| Headline {
+        text: "Side by side".to_owned(),
+        details: vec!["The common figures of the suites come first, then each suite in full.".to_owned()],
+        ..Headline::default()
+    });
+    for (index, (suite, label)) in suites.iter().zip(&labels).enumerate() {
+        let groups = groups(suite);
+        let rest = alert_and_command(alert(suite), &suite.command);
+        let blocks = std::iter::once(Block::Text(settings(suite))).chain(rest).collect();
+        sections.push(Section::new(format!("{label} - {}", suite.source.word()), blocks));
+        let own = self::sections(suite, &groups, &groups, index).into_iter().filter(Section::has_content);
+        sections.extend(own.map(|section| section.of_run(label)));
+    }
+    let title = format!("{} suites", suites.len());
+    Page { title, headline, sections, ..Page::default() }
+}
+
+fn title(suite: &SuiteRun) -> String {
+    format!("{} on {}", clean(&suite.suite), clean(&suite.subject.name))
+}
+
+/// The tool that the suite follows, and its settings.
+fn settings(suite: &SuiteRun) -> String {
+    let settings: Vec<String> = suite.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!("{}: {}", clean(&suite.follows), clean(&settings.join(", ")))
+}
+
+/// The reason why the verdict is void, or missing.
+fn alert(suite: &SuiteRun) -> Option<(Emphasis, String)> {
+    let ended = words::ended(suite.ended).map(|ended| (Emphasis::Caution, ended.to_owned()));
+    let void = || {
+        let doubts = doubts::of_suite(suite);
+        doubts.into_iter().find(|doubt| Emphasis::from(doubt.weight) == Emphasis::Void && doubt.scope.is_none())
+    };
+    ended.or_else(|| void().map(|doubt| (Emphasis::Void, format!("Void: {}", doubt.text))))
+}
+
+/// Commands that read the snapshots of the database, and the one that repeats the suite.
+fn next(suite: &SuiteRun) -> Vec<(String, String)> {
+    let snapshots = suite.database.as_ref().and_then(|side| side.snapshots.as_ref());
+    let commands = |file: &String| {
+        let file = words::command(std::slice::from_ref(file));
+        [
+            ("Its demand of storage".to_owned(), format!("plimsoll diagnose {file}")),
+            ("Storage that carries it".to_owned(), format!("plimsoll size {file} --capacity SIZE")),
+        ]
+    };
+    let repeat = ("To repeat it".to_owned(), words::command(&suite.command));
+    snapshots.into_iter().flat_map(commands).chain([repeat]).filter(|(_, command)| !command.is_empty()).collect()
+}
+
+/// The parts of one suite. `untold` are the groups whose load lines the headline lacks; `index` distinguishes the charts of a
+/// page.
+fn sections(suite: &SuiteRun, untold: &[Group<'_>], groups: &[Group<'_>], index: usize) -> Vec<Section> {
+    let listing = |listing: &plimsoll_record::Listing| {
+        Section::new(clean(&listing.title), vec![Block::Listing(listing.text.clone())])
+    };
+    let verdict = |verdict: &String| {
+        let text = format!("{}.", sentence(clean(verdict).trim_end_matches('.')));
+        Fact::new("verdict", text).with_emphasis(Emphasis::Note)
+    };
+    let rows = rows(suite);
+    let mut out: Vec<Section> = suite.listings.iter().map(listing).collect();
+    out.push(Section::bare("Verdicts", vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
+    out.push(Section::bare("Load lines", untold.iter().flat_map(|group| line(suite, group)).collect()));
+    out.extend(crowds::sections(suite, groups, index));
+    out.extend(pictures(suite, &rows, index));
+    out.push(Section::new("Behind these figures", vec![Block::Table(table(suite))]));
+    let measured = meanings(&rows).into_iter().map(|(names, measures)| format!("{names}: {}", clean(measures)));
+    let left_out = skipped(suite).map(|(name, why)| format!("{}: left out, as {}", clean(name), clean(why)));
+    out.push(Section::new("What they measure", measured.chain(left_out).map(Block::Text).collect()));
+    out.push(findings(&doubts::of_suite(suite)));
+    out.push(Section::bare("Target and conditions", vec![Block::Facts(place(suite))]));
+    out
+}
+
+/// The load line of a group, then the rest of its verdict.
+fn line(suite: &SuiteRun, group: &Group<'_>) -> Vec<Block> {
+    let verdict = group_verdict(suite, group);
+    let line = verdict.line.map(|line| Block::Heading(format!("{line} - {}", suite.source.word())));
+    line.into_iter().chain(Some(verdict.rest.join(" ")).filter(|rest| !rest.is_empty()).map(Block::Text)).collect()
+}
+
+/// Rates and times of the steps as bars.
+fn pictures(suite: &SuiteRun, rows: &[Row<'_>], index: usize) -> [Section; 2] {
+    let rates: Vec<Bar> = rows.iter().filter_map(moved).take(BARS_MAX).collect();
+    let single = rows.iter().filter(|row| !matches!(row.step.work, StepWork::Sessions(_)));
+    let times: Vec<Bar> = single.flat_map(times).take(2 * BARS_MAX).collect();
+    let section = |id: &str, title: &str, lead: &str, drawn: &[Bar]| {
+        let picture = || both(&format!("{id}-{index}"), title, lead, |size| bars(drawn, size));
+        let block = (!drawn.is_empty()).then(|| chart(lead, &picture(), &source(suite)));
+        Section::bare(title, block.into_iter().collect())
+    };
+    [
+        section("moved", "Moved per second", "Of several rounds the median one.", &rates),
+        section("times", "Time of an operation", "Full bars are the median, hollow ones the 99th percentile.", &times),
+    ]
+}
+
+fn source(suite: &SuiteRun) -> String {
+    format!("{} on {}", suite.source.word(), clean(&suite.subject.name))
+}
+
+/// A chart below its lead and above its source.
+fn chart(lead: &str, picture: &Markup, source: &str) -> Block {
+    Block::Chart(Chart::new(html! { p class="lead" { (lead) } (figure(picture, &html! { (source) })) }))
+}
+
+fn moved(row: &Row<'_>) -> Option<Bar> {
+    let rate = row.bytes_per_second?;
+    let value = format!("{}, {} IOPS", number::throughput(rate), number::three(row.rate()));
+    Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full, tone: 0 })
+}
+
+fn times(row: &Row<'_>) -> Vec<Bar> {
+    let bar = |name: String, span: Span, fill| Bar {
+        name,
+        from: 0.0,
+        to: span.as_secs_f64(),
+        value: span.to_string(),
+        fill,
+        tone: 0,
+    };
+    let median = row.times.quantile(0.5).map(|span| bar(clean(&row.step.name), span, Fill::Full));
+    let tail = row.times.quantile(0.99).map(|span| bar(String::new(), span, Fill::Hollow));
+    median.into_iter().chain(tail).collect()
+}
+
+fn place(suite: &SuiteRun) -> Vec<Fact> {
+    let about = suite.database.as_ref().map(|side| &side.about);
+    let began = suite.started.as_ref().map(|started| format!(", began {}", clean(started))).unwrap_or_default();
+    let duration = words::duration(&suite.source, suite.wall);
+    let facts = [
+        ("target", format!("{}, {}", clean(&suite.subject.name), words::subject(&suite.subject))),
+        ("host", suite.host.as_ref().map(words::host).unwrap_or_default()),
+        ("database", about.map(database::about).unwrap_or_default()),
+        ("settings", about.map(database::settings).unwrap_or_default()),
+        ("source", format!("{}{began}, duration {duration}", suite.source.word())),
+        ("figures", database::meant(suite)),
+    ];
+    facts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)).collect()
+}
