@@ -40,7 +40,7 @@ impl Watch for Meanwhile<'_> {
 }
 
 /// Damages the file before the last step, and compares the reported mismatches.
-fn check(name: &str, damage: fn(&File), expected: &[(u64, What)]) {
+fn check(name: &str, damage: fn(&File), expected: &[(u64, MismatchKind)]) {
     let temporary = Temporary::new(name);
     let mut ground = temporary.ground();
     let path = temporary.path().join("data");

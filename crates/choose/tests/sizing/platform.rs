@@ -32,7 +32,14 @@ fn waiting(events: &[(&str, f64)]) -> Subject {
         waits: waits.collect(),
         place: place(),
     };
-    let account = Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, caches: Vec::new() };
+    let account = Account {
+        whole,
+        slots: Vec::new(),
+        cache_bytes: None,
+        memory_bytes: None,
+        caches: Vec::new(),
+        stored_bytes: None,
+    };
     Subject { account: Some(account), ..subject("08:00 60 reads iops mean 100") }
 }
 

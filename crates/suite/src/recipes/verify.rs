@@ -394,13 +394,14 @@ fn report(seen: &Seen) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_device::{Mismatch, What};
+    use plimsoll_device::{Mismatch, MismatchKind};
 
     use super::*;
 
     #[test]
     fn mismatches_are_listed_with_their_places() {
-        let stale = Mismatch { offset: 8192, length: 4096, what: What::Stale, expected: Some(2), found: Some(1) };
+        let stale =
+            Mismatch { offset: 8192, length: 4096, kind: MismatchKind::Stale, expected: Some(2), found: Some(1) };
         let seen = Seen {
             blocks: 256,
             block: Bytes::kib(4),
