@@ -272,7 +272,7 @@ impl Recipe for Articles {
             if self.options.article == Article::Sakura && !facts.has_cache() {
                 said.push(
                     "there is no page cache here, and the article's programs read and write through one: on a product give \
-                     --memory 400MB --elevator cfq, which is the article's host"
+                     --memory 400MB, the article's host"
                         .into(),
                 );
             }
