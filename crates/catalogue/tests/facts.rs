@@ -155,7 +155,7 @@ fn a_single_path_is_offered_with_a_doubt() {
     assert!(doubts(&offer("oci:1500GB@120vpu,policy=failover", "")).contains(SINGLE));
     assert!(!doubts(&offer("oci:1500GB@20vpu,multipath=no", "")).contains(SINGLE));
     assert_eq!(iops("oci:1500GB@120vpu"), 300_000);
-    assert_eq!(iops("oci:1500GB@120vpu,multipath=no"), 47_832);
+    assert_eq!(iops("oci:1500GB@120vpu,multipath=no"), 47_833);
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn never_is_consistent_with_the_slots() {
 /// Windows of a held load; late from the window `until` on.
 fn held(rate: f64, pass: u32, until: usize) -> Vec<LoadSlot> {
     let window = |index| slot(rate, 1_000, if index >= until { 500 } else { 0 }, pass);
-    (0..6).map(window).map(|slot| LoadSlot { role: SlotRole::Hold, ..slot }).collect()
+    (0..6).map(window).map(|slot| LoadSlot { role: SlotRole::Hold, iops: rate, ..slot }).collect()
 }
 
 #[test]
