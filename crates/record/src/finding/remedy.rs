@@ -45,9 +45,7 @@ impl Finding {
                 "measure for longer than the burst lasts (--thorough), and plan with the lower rate"
             }
             Self::CarriedInBursts { .. } => "plan with the lasting rate; a burst is there again after a time of rest",
-            Self::MissedWhenHeld { .. } => {
-                "measure again, or for longer (--thorough): a neighbour may have disturbed it"
-            }
+            Self::MissedWhenHeld { .. } => "measure again, or for longer: a neighbour may have disturbed it",
             Self::LineFell { .. } => "measure for longer (--thorough), and plan with the lower rate",
             Self::SlotsLeftOut { .. } => "measure on a quieter host, or with a longer limit",
             Self::StolenTime { .. } => "measure at a quieter hour, or on dedicated processors",
