@@ -12,6 +12,7 @@ mod lines;
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Ended, Estimate, LoadLine, Objective};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::load_line::{chosen_objective, judged as line_of};
@@ -23,7 +24,7 @@ pub use lines::{History, LineComparison, Method, compare_interleaved, compare_li
 const DECISIVE: f64 = 1.25;
 
 /// Compared quantity. Higher is better for rates, lower for response times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Highest operations per second of all runs.
@@ -39,7 +40,7 @@ pub enum Quantity {
 }
 
 /// Verdict of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "verdict", content = "reason")]
 pub enum Verdict {
     /// No significant change.
@@ -55,7 +56,7 @@ pub enum Verdict {
 }
 
 /// A quantity of both curves.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// Quantity.
     pub quantity: Quantity,
@@ -76,7 +77,7 @@ pub struct Change {
 }
 
 /// A differing condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     /// Condition.
     pub what: String,
@@ -87,7 +88,7 @@ pub struct Difference {
 }
 
 /// Comparison of two curves, or of several per side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Objective of the compared load lines; absent if no run has an objective.
     pub objective: Option<Objective>,

@@ -14,6 +14,7 @@ mod shape;
 
 use plimsoll_model::ChainSpec;
 use plimsoll_record::Evidence;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use points::Point;
@@ -21,10 +22,11 @@ use search::{Numbers, adjust, misfit, scatter};
 use shape::Shape;
 
 /// A fitted model with its uncertainty.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Fitted {
     /// The model, with named stages.
     #[serde(rename = "model", serialize_with = "notation")]
+    #[schemars(with = "String")]
     pub spec: ChainSpec,
     /// Parameters.
     pub parameters: Vec<Parameter>,
@@ -43,7 +45,7 @@ pub struct Fitted {
 }
 
 /// A parameter of a model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Parameter {
     /// Name, such as `dies, time of one operation`.
     pub name: String,
@@ -61,7 +63,7 @@ pub struct Parameter {
 }
 
 /// Relative error of the mean response time; for closed loads equal to that of the IOPS.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Misfit {
     /// Mean.
     #[serde(rename = "mean_share")]
@@ -72,12 +74,13 @@ pub struct Misfit {
 }
 
 /// Another fitted shape.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Alternative {
     /// Description.
     pub shape: &'static str,
     /// Model with the best parameters.
     #[serde(rename = "model", serialize_with = "notation")]
+    #[schemars(with = "String")]
     pub spec: ChainSpec,
     /// Error on the fitted runs.
     pub error: Misfit,

@@ -2,8 +2,12 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
 /// Reliability of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Read in the named source, the vendor's text.
     Verified,
@@ -44,18 +48,27 @@ impl Status {
 }
 
 /// Source of a figure.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[schemars(rename = "Source")]
 pub struct Cite {
     /// Title of the document.
     pub title: String,
-    /// URL; empty if there is none.
+    /// URL; empty if there is none: null as JSON.
+    #[serde(serialize_with = "text_or_null")]
+    #[schemars(with = "Option<String>")]
     pub url: String,
     /// Date of the figure, or `undated`.
     pub date: String,
     /// Reliability.
     pub status: Status,
-    /// Remark of the catalogue; may be empty.
+    /// Remark of the catalogue; may be empty: null as JSON.
+    #[serde(serialize_with = "text_or_null")]
+    #[schemars(with = "Option<String>")]
     pub note: String,
+}
+
+fn text_or_null<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    (!text.is_empty()).then_some(text).serialize(serializer)
 }
 
 /// `Amazon EBS volume types (2025-09, verified)`.

@@ -1,19 +1,25 @@
 //! Loads for which a product's ceilings and its model give different rates at saturation.
 
 use plimsoll_units::Bytes;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::standing::Ask;
 
 /// A load that saturates a product: one kind of operation of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum SaturatingLoad {
     /// Random reads of 8 KiB.
+    #[serde(rename = "random read")]
     RandomRead,
     /// Random writes of 8 KiB.
+    #[serde(rename = "random write")]
     RandomWrite,
     /// Sequential reads of 1 MiB.
+    #[serde(rename = "sequential read")]
     SequentialRead,
     /// Sequential writes of 1 MiB.
+    #[serde(rename = "sequential write")]
     SequentialWrite,
 }
 
@@ -46,7 +52,7 @@ impl SaturatingLoad {
 }
 
 /// Loads whose quoted and simulated rates differ by more than 5 %, or that have no quoted rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Deviation {
     /// The loads.
     pub loads: Vec<SaturatingLoad>,

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use plimsoll_model::Layout;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::cite::Cite;
 use crate::config::Wrap;
 use crate::offer::Offer;
 
 /// The annual failure rate of a volume, as the vendor states it: the share of volumes lost in a year.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Durability {
     /// Lower end of the stated range, 0 to 1.
     pub failure_rate_low: f64,
     /// Upper end; equal to the lower end where the vendor states a single figure.
     pub failure_rate_high: f64,
     /// Source of the figures.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use plimsoll_units::Bytes;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::expression::Expression;
 use crate::offer::Offer;
 use crate::product::{Machines, ProductKind};
 
 /// The shape of a machine. A figure that the catalogue does not have is `None`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MachineShape {
     /// Its name: `oci/VM.Standard.E5.Flex`.
     pub name: Arc<str>,
     /// Virtual processors: hardware threads, or cores where the machine has one thread for each core.
     pub vcpus: Option<f64>,
     /// Memory.
+    #[serde(rename = "memory_bytes")]
     pub memory: Option<Bytes>,
     /// Bits per second of the network that carries its volumes, in each direction.
     pub network_bits_per_second: Option<f64>,

@@ -1,8 +1,11 @@
 //! Exact amounts of money with a currency, without exchange rates.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::number::grouped;
@@ -50,12 +53,38 @@ impl FromStr for Currency {
 }
 
 /// An amount of money.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(into = "MoneyText")]
 pub struct Money {
     /// Millionths of a unit of the currency.
     pub millionths: i128,
     /// The currency.
     pub currency: Currency,
+}
+
+/// An amount of money.
+#[derive(Serialize, JsonSchema)]
+struct MoneyText {
+    /// Decimal text, exact to a millionth: `86.791185`.
+    amount: String,
+    /// ISO 4217 code of the currency.
+    currency: String,
+}
+
+impl From<Money> for MoneyText {
+    fn from(money: Money) -> Self {
+        Self { amount: money.exact(), currency: money.currency.code().to_owned() }
+    }
+}
+
+impl JsonSchema for Money {
+    fn schema_name() -> Cow<'static, str> {
+        "Money".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        MoneyText::json_schema(generator)
+    }
 }
 
 impl Money {

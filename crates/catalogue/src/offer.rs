@@ -5,6 +5,8 @@
 use std::sync::Arc;
 
 use plimsoll_units::Bytes;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::cite::Cite;
 use crate::config::{Config, Wrap};
@@ -64,7 +66,8 @@ pub struct Chosen {
 }
 
 /// Value of an option.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum OptionValue {
     /// A number; a size in the vendor's capacity unit.
     Number(f64),
@@ -82,7 +85,8 @@ pub enum ChosenBy {
 }
 
 /// Location of a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The volume, by its size and settings.
     Volume,
@@ -105,7 +109,8 @@ pub enum Scope {
 }
 
 /// Operations counted by a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Kinds {
     /// Reads and writes.
     All,
@@ -116,7 +121,8 @@ pub enum Kinds {
 }
 
 /// Order of addresses to which a limit applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Access {
     /// Any.
     Any,
@@ -158,20 +164,22 @@ pub struct Ceiling {
 }
 
 /// Statement of the vendor about latency.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     /// Text of the vendor.
     pub text: Arc<str>,
     /// Its source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// A caveat of an offer's figures.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Doubt {
     /// A sentence.
     pub text: String,
     /// Source of the figure in question, if any.
+    #[serde(rename = "source")]
     pub cite: Option<Arc<Cite>>,
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::cite::Cite;
@@ -35,13 +37,14 @@ pub struct Price {
 }
 
 /// The price of stored snapshots.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SnapshotPrice {
     /// For each unit.
     pub each: Money,
     /// The vendor's unit, such as `GiB-month`.
     pub per: Arc<str>,
     /// Where it was read.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
@@ -49,7 +52,7 @@ pub struct SnapshotPrice {
 pub const MAX_PRICE_AGE_DAYS: i64 = 180;
 
 /// One part of a price.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Charge {
     /// Name of the component.
     pub name: Arc<str>,
@@ -58,15 +61,19 @@ pub struct Charge {
     /// Number of units, over all members.
     pub quantity: f64,
     /// Cost per month or once.
+    #[serde(rename = "cost")]
     pub money: Money,
     /// Interval of payment.
+    #[serde(rename = "paid")]
     pub often: Often,
     /// Source of its amount.
+    #[serde(skip)]
     pub cite: Arc<Cite>,
 }
 
 /// Interval of payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Often {
     /// Every month.
     Monthly,

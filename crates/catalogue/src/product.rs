@@ -1,8 +1,11 @@
 //! A product as described by its file: data with parsed arithmetic.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use crate::cite::Cite;
 use crate::date::Date;
@@ -10,13 +13,15 @@ use crate::decimal::Decimal;
 use crate::deviation::Deviation;
 use crate::durability::Durability;
 use crate::expression::{Expression, Type, Value};
+use crate::iscsi::IscsiRule;
 use crate::money::Currency;
 use crate::offer::{Access, Kinds, Latency, OptionValue, Scope};
 use crate::price::{Often, list_name};
 use crate::sharing::SharingMode;
 
 /// Kind of a product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum ProductKind {
     /// A cloud volume.
     Volume,
@@ -70,6 +75,7 @@ pub struct Product {
     pub(crate) prices: Vec<PriceList>,
     pub(crate) durability: Option<Durability>,
     pub(crate) sharing: Vec<SharingRule>,
+    pub(crate) iscsi: Option<IscsiRule>,
     pub(crate) deviations: Vec<Deviation>,
     pub(crate) published: Vec<PublishedTable>,
     pub(crate) autotune: Vec<Autotune>,
@@ -330,22 +336,30 @@ pub(crate) struct PublishedTable {
 }
 
 /// Parameters of an automatic function of the service.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Autotune {
     /// Name, such as `performance` or `detached`.
     pub name: String,
     /// Parameters by name, with units in the names.
+    #[serde(serialize_with = "by_name")]
+    #[schemars(with = "BTreeMap<String, OptionValue>")]
     pub parameters: Vec<(String, OptionValue)>,
     /// Source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
+fn by_name<S: Serializer>(parameters: &[(String, OptionValue)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(parameters.iter().map(|(name, value)| (name, value)))
+}
+
 /// An inconsistency in documents.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Warning {
     /// Description.
     pub text: String,
     /// Document.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 

@@ -92,6 +92,7 @@ impl Reader<'_> {
             prices: self.prices(&head, tiers.as_ref()),
             durability: self.durability(&head),
             sharing: self.sharing(&head),
+            iscsi: self.iscsi(&head),
             deviations: self.deviations(&head),
             published: self.published(&head),
             autotune: self.autotune(&head),

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::cite::Cite;
 use crate::offer::Offer;
 
 /// Access of machines that share a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum SharingMode {
     /// All machines read and write. The service does not coordinate them: that needs cluster-aware software.
     ReadWrite,
@@ -27,13 +31,14 @@ impl SharingMode {
 }
 
 /// How many machines can attach a volume at the same time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sharing {
     /// Machines, at most.
     pub hosts: u32,
     /// Their access.
     pub mode: SharingMode,
     /// Source of the figure; the note has its conditions.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 

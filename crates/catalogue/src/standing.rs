@@ -4,16 +4,20 @@
 
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::config::Wrap;
 use crate::offer::{Access, Ceiling, Kinds, Offer};
 
 /// A load on an offer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ask {
     /// Size of each operation, positive.
+    #[serde(rename = "block_bytes")]
     pub block: Bytes,
     /// Fraction of reads, 0 to 1.
+    #[serde(rename = "reads_share")]
     pub reads: f64,
     /// Sequential addresses; random otherwise.
     pub sequential: bool,
@@ -42,7 +46,8 @@ pub struct Bound {
 }
 
 /// Quantity counted by a ceiling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Counts {
     /// Operations.
     Operations,

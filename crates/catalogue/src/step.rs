@@ -7,7 +7,7 @@ use crate::config::read::same_place;
 use crate::config::{Config, Part, Setting};
 use crate::expression::Value;
 use crate::number::{plain, shown};
-use crate::offer::Offer;
+use crate::offer::{Chosen, Offer, OptionValue};
 use crate::price::Price;
 
 /// A change that the vendor makes only on detached volumes.
@@ -69,6 +69,15 @@ impl Offer {
         let product = self.product();
         let size = product.smallest_size(plimsoll_units::Bytes::new(bytes.div_ceil(members.max(1))))?;
         Some(self.with(&[product.size_setting(size)]))
+    }
+
+    /// The option that is the level of the product: the first numeric option, other than the size, that raises a limit.
+    pub fn level_option(&self) -> Option<&Chosen> {
+        let limits = self.product().limits();
+        let raises = |option: &Chosen| limits.iter().any(|limit| limit.lift.contains(&option.name));
+        let is_number =
+            |option: &&Chosen| option.choices.is_empty() && matches!(option.value, Some(OptionValue::Number(_)));
+        self.options.iter().find(|option| &*option.name != "size" && is_number(option) && raises(option))
     }
 
     /// Default price for comparisons: in US dollars if there is such a list, else the first.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_units::Bytes;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::cite::Cite;
 use crate::expression::{Expression, Value};
@@ -12,7 +14,7 @@ use crate::product::{Amount, Figure, Limit, OptionRule, Piece, PriceList, PriceP
 use crate::sharing::SharingMode;
 
 /// A named number.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NamedFigure {
     /// Name.
     pub name: String,
@@ -21,11 +23,12 @@ pub struct NamedFigure {
     /// Unit; may be empty.
     pub unit: String,
     /// Source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// An option.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OptionView {
     /// Name.
     pub name: Arc<str>,
@@ -44,11 +47,12 @@ pub struct OptionView {
     /// Remark of the product file; may be empty.
     pub note: Arc<str>,
     /// Source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// A ceiling.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LimitView {
     /// Name in messages.
     pub name: Arc<str>,
@@ -59,8 +63,10 @@ pub struct LimitView {
     /// Operations per second; empty if not counted.
     pub iops: String,
     /// Bytes per second; empty if not counted.
+    #[serde(rename = "bytes_per_second")]
     pub bytes: String,
     /// Operations in its bucket; empty if none.
+    #[serde(rename = "credit_operations")]
     pub credits: String,
     /// Bytes in its bucket; empty if none.
     pub credit_bytes: String,
@@ -69,21 +75,24 @@ pub struct LimitView {
     /// Order of addresses to which it applies.
     pub access: Access,
     /// Size of a unit: an operation counts once per unit begun.
+    #[serde(rename = "unit_bytes")]
     pub unit: Option<Bytes>,
     /// Whether it is the peak while credits last.
     pub burst: bool,
     /// Whether the model of the product includes it.
     pub in_model: bool,
     /// Ways to raise it, best first.
+    #[serde(rename = "raised_by")]
     pub lift: Vec<Arc<str>>,
     /// Validity: `from 2025-09 until 2026`; empty for always.
     pub validity: String,
     /// Source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// A price list.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PriceView {
     /// As in [`Product::price_lists`].
     pub list: String,
@@ -92,24 +101,27 @@ pub struct PriceView {
     /// Its parts.
     pub parts: Vec<PartView>,
     /// The price of stored snapshots; `None` when the list has none.
+    #[serde(rename = "snapshots")]
     pub snapshot: Option<SnapshotView>,
     /// Where it was read.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// The price of stored snapshots.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SnapshotView {
     /// For each unit: `0.05`.
     pub amount: String,
     /// The vendor's unit.
     pub per: Arc<str>,
     /// Where it was read.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// How many machines can attach a volume at the same time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SharingView {
     /// Machines, at most: `16`.
     pub hosts: String,
@@ -118,11 +130,12 @@ pub struct SharingView {
     /// Its condition; empty when there is none.
     pub when: String,
     /// Where it was read.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// A component of a price.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PartView {
     /// Name.
     pub name: Arc<str>,
@@ -135,24 +148,27 @@ pub struct PartView {
     /// Condition; empty if none.
     pub when: String,
     /// Interval of payment.
+    #[serde(rename = "paid")]
     pub often: Often,
     /// Source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// Stages of the model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ModelView {
     /// In the notation of models, with expressions in braces.
     pub stages: String,
     /// Caveats.
     pub doubts: Vec<String>,
     /// Source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
 /// A constraint on combinations.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RuleView {
     /// Condition.
     pub require: String,
@@ -161,6 +177,7 @@ pub struct RuleView {
     /// A configuration that breaks it is offered with a doubt instead of refused.
     pub caution: bool,
     /// Where it was read.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
@@ -264,6 +281,7 @@ impl Product {
         cites.extend(self.rules.iter().map(|rule| &rule.cite));
         cites.extend(self.durability.iter().map(|durability| &durability.cite));
         cites.extend(self.sharing.iter().map(|rule| &rule.cite));
+        cites.extend(self.iscsi.iter().map(|rule| &rule.cite));
         cites.extend(self.prices.iter().flat_map(|list| &list.parts).map(|part| &part.cite));
         cites.into_iter().map(Arc::clone).collect()
     }

@@ -1,5 +1,5 @@
-//! Time to size for a demand, with a week of windows of a minute: every product of the catalogue raised and priced, the
-//! cheapest replayed and simulated; and to lay redo out separately.
+//! Time to size a demand with a week of one-minute windows: all products are raised and priced, the cheapest replayed
+//! and simulated; then with a separate volume for redo.
 //!
 //! `cargo bench -p plimsoll-choose --bench sizing` prints a row for each load.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, missing_docs)]
@@ -56,7 +56,7 @@ fn wanted(iops: f64) -> Wanted {
 fn main() {
     let catalogue = Catalogue::built_in();
     let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
-    println!("| load | offers held against it | choices | time | layouts |");
+    println!("| load | evaluated offers | choices | time | layouts |");
     println!("|---|---|---|---|---|");
     for iops in [500.0, 12_000.0, 120_000.0] {
         let began = Instant::now();
@@ -64,7 +64,7 @@ fn main() {
         let seconds = began.elapsed().as_secs_f64();
         let found = layouts(&catalogue, &terms, &Search::default(), &sizing);
         let laid_out = began.elapsed().as_secs_f64() - seconds;
-        let (offers, choices, layouts) = (sizing.looked_at, sizing.choices.len(), found.len());
+        let (offers, choices, layouts) = (sizing.evaluated, sizing.choices.len(), found.len());
         println!("| {iops} IOPS | {offers} | {choices} | {seconds:.2} s | {layouts} in {laid_out:.2} s |");
     }
 }

@@ -1,27 +1,27 @@
-//! Configurations next to a configuration: the same with another value of an option.
+//! Variations of a configuration: another value of an option.
 
 use plimsoll_catalogue::{Catalogue, Chosen, Config, Offer, OptionValue, Part, Refusal, Setting, Terms};
 
-/// Where an option belongs.
+/// The part of a configuration to which an option belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum Owner {
     Volume,
     Machine,
 }
 
-/// The option that a ceiling names as what raises it.
-pub(crate) fn option<'a>(offer: &'a Offer, name: &str) -> Option<(Whose, &'a Chosen)> {
+/// The option that a ceiling names as raising it.
+pub(crate) fn option<'a>(offer: &'a Offer, name: &str) -> Option<(Owner, &'a Chosen)> {
     let find = |options: &'a [Chosen]| options.iter().find(|chosen| *chosen.name == *name);
-    let volume = find(&offer.options).map(|chosen| (Whose::Volume, chosen));
-    volume.or_else(|| find(&offer.machine_options).map(|chosen| (Whose::Machine, chosen)))
+    let volume = find(&offer.options).map(|chosen| (Owner::Volume, chosen));
+    volume.or_else(|| find(&offer.machine_options).map(|chosen| (Owner::Machine, chosen)))
 }
 
 /// The configuration with another value of an option.
-pub(crate) fn with(config: &Config, whose: Whose, name: &str, value: &str) -> Config {
+pub(crate) fn with(config: &Config, owner: Owner, name: &str, value: &str) -> Config {
     let mut config = config.clone();
-    match whose {
-        Whose::Volume => set(&mut config.volume, name, value),
-        Whose::Machine => config.machine.iter_mut().for_each(|machine| set(machine, name, value)),
+    match owner {
+        Owner::Volume => set(&mut config.volume, name, value),
+        Owner::Machine => config.machine.iter_mut().for_each(|machine| set(machine, name, value)),
     }
     config
 }
@@ -35,20 +35,20 @@ fn set(part: &mut Part, name: &str, value: &str) {
     part.settings.push(Setting::Option { name: name.into(), value: value.into() });
 }
 
-/// The values that an option can be raised to, as they are written, from the next on; numbers by their steps.
+/// The values to which an option can be raised, in textual form and in order; numbers by their steps.
 #[derive(Clone, Debug)]
-pub(crate) struct Rungs {
+pub(crate) struct OptionValues {
     base: f64,
     step: f64,
     count: u64,
     words: Vec<String>,
 }
 
-impl Rungs {
+impl OptionValues {
     /// What stands above the option's present value; empty when nothing does.
     pub(crate) fn above(chosen: &Chosen) -> Self {
-        let nothing = Self { base: 0.0, step: 1.0, count: 0, words: Vec::new() };
-        let Some(present) = &chosen.value else { return nothing };
+        let none = Self { base: 0.0, step: 1.0, count: 0, words: Vec::new() };
+        let Some(present) = &chosen.value else { return none };
         if !chosen.choices.is_empty() {
             let is_present = |choice: &str| match present {
                 OptionValue::Text(word) => choice == &**word,
@@ -56,18 +56,18 @@ impl Rungs {
             };
             let rest = chosen.choices.iter().skip_while(|choice| !is_present(choice)).skip(1);
             let words: Vec<String> = rest.map(ToString::to_string).collect();
-            return Self { count: words.len() as u64, words, ..nothing };
+            return Self { count: words.len() as u64, words, ..none };
         }
         match (present, chosen.high, chosen.step.filter(|step| *step > 0.0)) {
             (OptionValue::Number(value), Some(high), Some(step)) => {
                 let count = ((high - value) / step + 1e-9).floor().max(0.0) as u64;
                 Self { base: *value, step, count, words: Vec::new() }
             }
-            _ => nothing,
+            _ => none,
         }
     }
 
-    /// Every value that the option can have, the lowest being the first rung.
+    /// All values of the option.
     pub(crate) fn all(chosen: &Chosen) -> Self {
         match (&chosen.value, chosen.low, chosen.step) {
             (Some(OptionValue::Number(_)), Some(low), Some(step)) if step > 0.0 => {
@@ -85,7 +85,7 @@ impl Rungs {
         self.count
     }
 
-    /// The value that is `n` rungs up; `n` from 1 to the count.
+    /// The `n`-th value; `n` from 1 to the count.
     pub(crate) fn value(&self, n: u64) -> String {
         match self.words.get((n - 1) as usize) {
             Some(word) => word.clone(),
@@ -94,35 +94,34 @@ impl Rungs {
     }
 }
 
-/// An option with so many values or fewer is a level: each is tried, and what is on offer of them need not be the
-/// upper or the lower ones.
+/// Options with at most this many values are levels: each value is tried, because availability need not be monotonic.
 pub(crate) const FEW: u64 = 16;
 
-/// True for an option of few values.
+/// True for an option with few values.
 pub(crate) fn has_levels(chosen: &Chosen) -> bool {
-    Rungs::all(chosen).count() <= FEW
+    OptionValues::all(chosen).count() <= FEW
 }
 
 /// An option of a configuration.
-type Place<'a> = (&'a Config, Whose, &'a Chosen);
+type Place<'a> = (&'a Config, Owner, &'a Chosen);
 
-/// The lowest rung at which `enough` holds; `None` when it holds at none. What is refused counts as not enough: above
-/// it there may be more.
+/// The lowest value for which `enough` is true, if any. An invalid configuration counts as insufficient: a higher value
+/// may be valid.
 ///
-/// Of more than a few rungs, `enough` is taken to hold at every rung above the first at which it does.
+/// With more than a few values, `enough` is assumed to be monotonic.
 pub(crate) fn lowest(
     catalogue: &Catalogue,
     terms: &Terms,
     place: Place<'_>,
     enough: &dyn Fn(&Offer) -> bool,
 ) -> Option<Offer> {
-    let rungs = Rungs::above(place.2);
-    let holds = |n: u64| at(catalogue, terms, place, &rungs.value(n)).ok().filter(|offer| enough(offer));
-    if rungs.count() <= FEW {
-        return (1..=rungs.count()).find_map(holds);
+    let values = OptionValues::above(place.2);
+    let holds = |n: u64| at(catalogue, terms, place, &values.value(n)).ok().filter(|offer| enough(offer));
+    if values.count() <= FEW {
+        return (1..=values.count()).find_map(holds);
     }
-    let mut best = holds(rungs.count())?;
-    let (mut low, mut high) = (0, rungs.count());
+    let mut best = holds(values.count())?;
+    let (mut low, mut high) = (0, values.count());
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         match holds(middle) {
@@ -133,13 +132,13 @@ pub(crate) fn lowest(
     Some(best)
 }
 
-/// The highest rung that is on offer, among the last few.
+/// The highest value on offer, among the last few.
 pub(crate) fn highest(catalogue: &Catalogue, terms: &Terms, place: Place<'_>) -> Option<Offer> {
-    let rungs = Rungs::above(place.2);
-    let tried = rungs.count().min(FEW);
-    (rungs.count() - tried + 1..=rungs.count()).rev().find_map(|n| at(catalogue, terms, place, &rungs.value(n)).ok())
+    let values = OptionValues::above(place.2);
+    let tried = values.count().min(FEW);
+    (values.count() - tried + 1..=values.count()).rev().find_map(|n| at(catalogue, terms, place, &values.value(n)).ok())
 }
 
-fn at(catalogue: &Catalogue, terms: &Terms, (config, whose, chosen): Place<'_>, value: &str) -> Result<Offer, Refusal> {
-    catalogue.offer(&with(config, whose, &chosen.name, value), terms)
+fn at(catalogue: &Catalogue, terms: &Terms, (config, owner, chosen): Place<'_>, value: &str) -> Result<Offer, Refusal> {
+    catalogue.offer(&with(config, owner, &chosen.name, value), terms)
 }

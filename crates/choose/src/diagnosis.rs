@@ -1,8 +1,7 @@
-//! Is storage the problem at all? The parts of a database's time, the effect of faster storage or more memory, latency
-//! under load, limits, and the origin of the work: verdicts as data, with their evidence.
+//! Diagnosis of a database: the parts of its time, the effect of faster storage or more memory, latency under load,
+//! limits, and the origin of the work, as verdicts with their evidence.
 //!
-//! Knows the demand ([`plimsoll_ingest::Subject`]) and at most one offer; no form of report and no words: those are the
-//! report's.
+//! Input is the demand ([`plimsoll_ingest::Subject`]) and optionally an offer. Texts are made by the report.
 
 mod cache;
 mod ceilings;
@@ -20,50 +19,50 @@ use plimsoll_ingest::{Class, Slot, Subject};
 
 pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
-pub use ceilings::{CeilingUse, OnOffer};
+pub use ceilings::{CeilingUse, OfferUse};
 pub use effect::{DatabaseEffect, FLOOR_S, Latencies, PartEffect, effect, without_storage};
-pub use history::{Change, Changed, History, Quantity, Unusual, WindowTime, WithLoad};
+pub use history::{Change, Changed, History, LoadCorrelation, Quantity, Unusual, WindowTime};
 pub use pinned::Pinned;
 pub use response::{Point, Response};
 pub use split::{Commits, Part, Slice, Split};
 pub use verdict::Verdict;
 
-/// What is asked beside what the inputs say.
+/// Optional inputs beside the demand.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Question<'a> {
-    /// The configuration that the storage is: its ceilings are put beside the demand.
+pub struct DiagnoseOptions<'a> {
+    /// The storage configuration, whose ceilings are compared with the demand.
     pub on: Option<&'a Offer>,
-    /// Misses of a cache over all reads, by its size in bytes, ascending: of a trace. It goes before what the database
+    /// Miss ratio of a cache by its size in bytes, ascending, from a trace. It takes precedence over the database's
     /// estimates.
     pub misses: Option<&'a [(f64, f64)]>,
 }
 
-/// What was found.
+/// Result of a diagnosis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
-    /// The database or host; empty where no input says it.
+    /// The database or host; empty if no input names it.
     pub name: String,
-    /// Over which windows.
+    /// The windows that it covers.
     pub windows: Windows,
-    /// How sessions spent their time, where an input says it.
+    /// Time of sessions by part, if an input contains it.
     pub split: Option<Split>,
-    /// What commits waited for, where sessions waited for them.
+    /// Composition of the waits for commits, if sessions waited for them.
     pub commits: Option<Commits>,
-    /// What storage ten times as fast would give back.
+    /// Effect of storage that is ten times as fast.
     pub ten_times: Option<DatabaseEffect>,
-    /// What storage that answers at once would give back: no storage gives more.
+    /// Effect of storage with zero latency: the upper bound for any storage.
     pub at_most: Option<DatabaseEffect>,
-    /// What other sizes of the buffer cache would give, by size.
+    /// Effect of other sizes of the buffer cache, by size.
     pub cache: Vec<CacheStep>,
-    /// How each class is answered, over its rate.
+    /// Latency of each class over its rate.
     pub responses: Vec<Response>,
-    /// Rates that stay at one value in many windows.
+    /// Rates pinned at a value in many windows.
     pub pinned: Vec<Pinned>,
-    /// Its windows over time, where there are several that state the database's time.
+    /// Windows over time, if several of them contain the database's time.
     pub history: Option<History>,
-    /// The demand beside the ceilings of the configuration that was asked for.
-    pub on: Option<OnOffer>,
-    /// What follows, the answer first.
+    /// The demand in relation to the ceilings of the given configuration.
+    pub on: Option<OfferUse>,
+    /// Conclusions, the main answer first.
     pub verdicts: Vec<Verdict>,
 }
 
@@ -81,7 +80,7 @@ pub struct Windows {
 }
 
 /// Diagnoses a subject.
-pub fn diagnose(subject: &Subject, question: &Question<'_>) -> Diagnosis {
+pub fn diagnose(subject: &Subject, options: &DiagnoseOptions<'_>) -> Diagnosis {
     let account = subject.account.as_ref();
     let split = account.and_then(|account| split::split(&account.whole));
     let mut diagnosis = Diagnosis {
@@ -90,11 +89,11 @@ pub fn diagnose(subject: &Subject, question: &Question<'_>) -> Diagnosis {
         commits: account.and_then(|account| split::commits(&account.whole)),
         ten_times: account.and_then(effect::ten_times),
         at_most: account.and_then(without_storage),
-        cache: account.map(|account| cache::steps(account, question.misses)).unwrap_or_default(),
+        cache: account.map(|account| cache::steps(account, options.misses)).unwrap_or_default(),
         responses: response::responses(subject),
         pinned: pinned::pinned(subject),
         history: history::history(subject),
-        on: question.on.map(|offer| ceilings::on(subject, offer)),
+        on: options.on.map(|offer| ceilings::on(subject, offer)),
         verdicts: Vec::new(),
         split,
     };
@@ -113,12 +112,12 @@ fn windows(subject: &Subject) -> Windows {
 }
 
 impl Diagnosis {
-    /// The share of the database's time that is spent on a part, 0 to 1; 0 where nothing is said of it.
+    /// Share of the database's time spent on a part, 0 to 1; 0 if unknown.
     pub fn share(&self, part: Part) -> f64 {
         self.split.as_ref().map_or(0.0, |split| split.share(part))
     }
 
-    /// How a class is answered.
+    /// Latency of a class.
     pub fn response(&self, class: Class) -> Option<&Response> {
         self.responses.iter().find(|response| response.class == class)
     }

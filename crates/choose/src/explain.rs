@@ -1,4 +1,4 @@
-//! Measured beside theoretical, load by load, with the likely cause of each difference.
+//! Comparison of a measured curve with the model, load by load, with the likely cause of each difference.
 
 mod cause;
 
@@ -14,7 +14,7 @@ pub use cause::Cause;
 /// Operations of each trial.
 const OPERATIONS: u64 = 20_000;
 
-/// One offered load: what was measured, and what the model answers.
+/// Measured and modelled results of an offered load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The offered load.
@@ -25,7 +25,7 @@ pub struct Row {
     pub mean_ns: (f64, f64),
     /// 99th percentile in nanoseconds, measured and simulated.
     pub p99_ns: (f64, f64),
-    /// What holds the model's answers.
+    /// The stage that binds in the model.
     pub binds: Option<String>,
 }
 
@@ -39,20 +39,20 @@ impl Row {
     }
 }
 
-/// A curve beside what a configuration would have given.
+/// Comparison of a curve with a configuration.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The offer.
     pub offer: Offer,
     /// Its ceilings for this load.
     pub standing: Standing,
-    /// Load by load.
+    /// Results by load.
     pub rows: Vec<Row>,
-    /// The likely causes of the differences, the largest first.
+    /// Likely causes of the differences, the largest first.
     pub causes: Vec<Cause>,
 }
 
-/// Sets a measured curve beside an offer. `None` when the load does not fit on it or it has no model.
+/// Compares a measured curve with an offer. `None` if the load does not fit on it or it has no model.
 pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Terms) -> Option<Explanation> {
     let model = offer.model().ok()?;
     let leading = curve.conditions.streams.first()?;
@@ -75,8 +75,8 @@ pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Term
     Some(Explanation { offer: offer.clone(), standing, rows, causes })
 }
 
-/// What holds the model's answers. Of limits in a row, a load beyond all of them waits longest for the first, and gets
-/// what the lowest allows: that one is named.
+/// The stage that binds in the model. With several limits in series, an overload waits longest at the first but is
+/// bounded by the lowest, which is therefore returned.
 fn binds(simulated: &Figures, offer: &Offer, standing: &Standing) -> Option<String> {
     let lowest = standing.binding().filter(|bound| (simulated.iops / bound.iops - 1.0).abs() < cause::SAME);
     match lowest.filter(|_| simulated.overloaded) {

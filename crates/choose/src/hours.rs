@@ -1,14 +1,13 @@
-//! The level of a volume over time: what it costs and whom it holds up when it stays, follows the load, or follows the
-//! hour of the day.
+//! A volume's level over time: cost and delays with a fixed level, with autotuning, and with a daily schedule.
 //!
-//! A demand is replayed window by window against the levels of a configuration, as a fluid: within a window the rate is
-//! even, so peaks shorter than a window are not seen, and what a level does not let through waits for its turn. The rule
-//! that follows the load is the emulator's own state machine.
+//! A demand is replayed window by window against the levels of a configuration, as a fluid: the rate within a window is
+//! even, so shorter peaks are invisible, and operations above the level's limit wait. Autotuning uses the emulator's
+//! own state machine.
 
-mod asked;
+mod demand;
 mod levels;
 mod replay;
 
-pub use asked::{Asked, asked_over_time};
+pub use demand::{WindowDemand, demand_over_time};
 pub use levels::{Level, Levels, NoLevels};
 pub use replay::{LevelReplay, Rule, compare, replay};

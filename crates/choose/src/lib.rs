@@ -1,9 +1,8 @@
-//! Which storage carries a load: what a configuration gives and costs, what lifting its limit costs, which products
-//! carry what was measured or what a demand asks for, and how measured figures stand beside theory.
+//! Selection of storage for a load: performance and price of a configuration, the cost of lifting its limit, products
+//! that sustain a measured load or a demand, and comparison of measurement and theory.
 //!
-//! Knows no product: those are the catalogue's. Pure: reads no clock, file or environment.
+//! Products come from the catalogue. Pure: no clock, file or environment.
 
-mod asked;
 mod candidate;
 mod climb;
 pub mod diagnosis;
@@ -13,6 +12,7 @@ mod lift;
 mod matching;
 mod need;
 mod quote;
+mod requirements;
 mod resemble;
 pub mod sizing;
 mod trial;
@@ -20,7 +20,7 @@ pub mod what_if;
 
 pub use explain::{Cause, Explanation, Row, explain};
 pub use lift::Lift;
-pub use matching::{Carries, Matches, Rejected, matching};
+pub use matching::{Matches, Rejected, SuitableOffer, matching};
 pub use need::{Need, ask_of};
 pub use quote::{Quote, quote};
 pub use resemble::{Resemblance, resembling};

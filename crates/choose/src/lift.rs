@@ -1,10 +1,10 @@
-//! What lifting the limit that binds would give, and cost.
+//! Effect and cost of lifting the binding limit.
 
 use plimsoll_catalogue::{Ask, Catalogue, Config, Money, Offer, Price, Terms};
 
-use crate::candidate::{Whose, has_levels, highest, lowest, option};
+use crate::candidate::{Owner, has_levels, highest, lowest, option};
 
-/// Ceilings nearer to each other than this share are the same.
+/// Relative difference below which ceilings are equal.
 const MORE: f64 = 1e-6;
 
 /// A way to lift the binding limit.
@@ -12,37 +12,37 @@ const MORE: f64 = 1e-6;
 pub struct Lift {
     /// The option that changes.
     pub option: String,
-    /// From what, and to what.
+    /// Present and new value.
     pub change: (String, String),
     /// The configuration afterwards.
     pub config: Config,
     /// Operations per second that the ceilings then allow.
     pub iops: f64,
-    /// What binds then.
+    /// The ceiling that binds then.
     pub binds: String,
-    /// What it costs more in a month; `None` when one of both prices is not known.
+    /// Additional cost per month; `None` if either price is unknown.
     pub costs: Option<Money>,
 }
 
-/// Ways to lift the limit that binds an offer, the cheapest first: each the least that reaches where something else
-/// binds; where nothing else ever does, the next level, or the most of what has no levels.
+/// Ways to lift the binding limit of an offer, the cheapest first: each is the smallest change after which another
+/// ceiling binds; if none ever does, the next level, or the maximum of an option without levels.
 pub(crate) fn lifts(catalogue: &Catalogue, offer: &Offer, terms: &Terms, ask: &Ask) -> Vec<Lift> {
     let Some((name, iops)) = bound(offer, ask) else { return Vec::new() };
-    // A limit that is gone with the next value may leave its place to another of the same name.
+    // The next value may replace a limit by another of the same name.
     let another = |raised: &Offer| {
         bound(raised, ask).is_some_and(|(other, higher)| higher > iops * (1.0 + MORE) && other != name)
     };
     let higher = |raised: &Offer| bound(raised, ask).is_some_and(|(_, higher)| higher > iops * (1.0 + MORE));
     let way = |option_name: &str| -> Option<Lift> {
-        let (whose, chosen) = option(offer, option_name)?;
-        let place = (&offer.config, whose, chosen);
+        let (owner, chosen) = option(offer, option_name)?;
+        let place = (&offer.config, owner, chosen);
         let level = || if has_levels(chosen) { lowest(catalogue, terms, place, &higher) } else { None };
         let most = || if has_levels(chosen) { None } else { highest(catalogue, terms, place) };
         let furthest = lowest(catalogue, terms, place, &another).or_else(level).or_else(most)?;
         let (binds, reached) = bound(&furthest, ask).filter(|(_, reached)| *reached > iops * (1.0 + MORE))?;
         let as_high = |raised: &Offer| bound(raised, ask).is_some_and(|(_, own)| own >= reached * (1.0 - MORE));
         let raised = lowest(catalogue, terms, place, &as_high).unwrap_or(furthest);
-        Some(describe(offer, &raised, (option_name, whose), (binds, reached)))
+        Some(describe(offer, &raised, (option_name, owner), (binds, reached)))
     };
     let standing = offer.standing(ask);
     let binding = standing.binding().map(|bound| &offer.ceilings[bound.ceiling]);
@@ -51,17 +51,17 @@ pub(crate) fn lifts(catalogue: &Catalogue, offer: &Offer, terms: &Terms, ask: &A
     lifts
 }
 
-/// The name of what binds, and what it allows.
+/// The binding ceiling and its rate.
 fn bound(offer: &Offer, ask: &Ask) -> Option<(String, f64)> {
     let standing = offer.standing(ask);
     standing.binding().map(|bound| (offer.ceilings[bound.ceiling].name.to_string(), bound.iops))
 }
 
-fn describe(before: &Offer, after: &Offer, (name, whose): (&str, Whose), (binds, iops): (String, f64)) -> Lift {
+fn describe(before: &Offer, after: &Offer, (name, owner): (&str, Owner), (binds, iops): (String, f64)) -> Lift {
     let shown =
         |offer: &Offer| option(offer, name).map(|(_, chosen)| crate::quote::value_of(chosen)).unwrap_or_default();
-    // A machine that has no price of its own does not cost the same when it grows.
-    let all_priced = |price: &Price| whose == Whose::Volume || price.without.is_empty();
+    // The cost of a larger machine without a price is unknown.
+    let all_priced = |price: &Price| owner == Owner::Volume || price.without.is_empty();
     let costs = match (before.price(), after.price()) {
         (Ok(before), Ok(after)) if before.monthly.currency == after.monthly.currency && all_priced(&after) => {
             Some(Money {

@@ -1,7 +1,7 @@
-//! Which products carry a load at its objective, the cheapest first.
+//! Products that sustain a load within its objective, the cheapest first.
 //!
-//! Each product is raised, option by option, until no ceiling is below what is needed; the cheapest of what is left are
-//! offered the load itself, in virtual time.
+//! Each product is raised option by option until its ceilings suffice; the cheapest results are then simulated under
+//! the load.
 
 use std::collections::BTreeMap;
 
@@ -10,89 +10,96 @@ use plimsoll_load::StreamSpec;
 use plimsoll_model::analytic::capacity;
 use plimsoll_units::{Bytes, Span};
 
-use crate::asked::Asked;
 use crate::climb::{Goal, ROOM, offers};
 use crate::need::{Need, workload_of};
+use crate::requirements::Requirements;
 use crate::trial::{Figures, trial};
 
-/// Operations of each trial: the 99th percentile then stands on 200 of them.
+/// Operations of each trial; the 99th percentile then has 200 samples above it.
 const OPERATIONS: u64 = 20_000;
-/// Operations of a first look: what misses the objective by far is not tried longer.
+/// Operations of a pilot trial, which excludes clear misses.
 const FIRST_LOOK: u64 = 1_500;
 const BY_FAR: u64 = 2;
 const HALF: f64 = 0.5;
-/// No product has more of its offers tried than this.
-const MOST_TRIALS: u32 = 3;
+/// Maximum trials per product.
+const MAX_TRIALS: u32 = 3;
 
-/// A configuration that carries the load.
+/// A configuration that sustains the load.
 #[derive(Clone, Debug)]
-pub struct Carries {
+pub struct SuitableOffer {
     /// The offer.
     pub offer: Offer,
-    /// The price for a month in the wanted currency, exact; `None` when the catalogue has none.
+    /// The exact monthly price in the requested currency; `None` if the catalogue has none.
     pub price: Option<Price>,
-    /// The lowest ceiling's name, and how many of the asked operations it allows in a second.
+    /// Name of the tightest ceiling, and the rate of these operations that it allows per second.
     pub binds: Option<(String, f64)>,
-    /// What the trial showed, simulated.
+    /// Simulated results.
     pub figures: Figures,
-    /// The objective's measure of it.
+    /// The objective's measure.
     pub reached: Span,
 }
 
-/// A product that does not, and why.
+/// A product that does not sustain the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// The product, or the configuration that came nearest.
+    /// The product, or its nearest configuration.
     pub name: String,
-    /// Why.
-    pub why: String,
+    /// The reason.
+    pub reason: String,
 }
 
-/// Which products carry a load.
+/// Products by their suitability for a load.
 #[derive(Clone, Debug, Default)]
 pub struct Matches {
-    /// Those with a price, the cheapest first, then those without.
-    pub carries: Vec<Carries>,
-    /// Those with a price whose ceilings suffice and whose latency, as simulated, misses the objective; the cheapest
-    /// first.
-    pub nearly: Vec<Carries>,
-    /// Those that do not.
+    /// Suitable offers: by price, unpriced offers last.
+    pub suitable: Vec<SuitableOffer>,
+    /// Priced offers with sufficient ceilings whose simulated latency misses the objective; by price.
+    pub nearly: Vec<SuitableOffer>,
+    /// Unsuitable products.
     pub rejected: Vec<Rejected>,
 }
 
-/// Finds up to `most` products that carry what is needed, each in its cheapest configuration.
+/// Finds up to `most` products that sustain the need, each in its cheapest configuration.
 pub fn matching(catalogue: &Catalogue, need: &Need, terms: &Terms, most: usize) -> Matches {
     let mut matches = Matches::default();
     let mut candidates = Vec::new();
-    let asked = Asked::of([vec![(need.ask(), need.iops)]]);
+    let requirements = Requirements::of([vec![(need.ask(), need.iops)]]);
     let (capacity, rooms) = (need.capacity, &ROOM);
-    let goal = Goal { catalogue, terms, asked: &asked, capacity, rooms, machine: None, monthly_operations: None };
+    let goal = Goal {
+        catalogue,
+        terms,
+        requirements: &requirements,
+        capacity,
+        rooms,
+        machine: None,
+        monthly_operations: None,
+    };
     for product in catalogue.products().filter(|product| product.ranked() && product.kind() != ProductKind::Machine) {
         match offers(&goal, product) {
             Ok(offers) => {
                 candidates.extend(offers.into_iter().map(|offer| Candidate::new(product.name(), offer, terms)));
             }
-            Err(why) => matches.rejected.push(Rejected { name: product.name().into(), why }),
+            Err(reason) => matches.rejected.push(Rejected { name: product.name().into(), reason }),
         }
     }
     candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     let mut attempts: BTreeMap<String, Attempt> = BTreeMap::new();
     for candidate in candidates {
-        if matches.carries.len() == most {
+        if matches.suitable.len() == most {
             break;
         }
         let attempt = attempts.entry(candidate.product.clone()).or_default();
-        if attempt.closed || attempt.trials == MOST_TRIALS {
+        if attempt.closed || attempt.trials == MAX_TRIALS {
             continue;
         }
         attempt.trials += 1;
-        match candidate.carries(need) {
-            Ok(carries) => {
+        match candidate.evaluate(need) {
+            Ok(suitable) => {
                 *attempt = Attempt { closed: true, ..Attempt::default() };
-                matches.carries.push(carries);
+                matches.suitable.push(suitable);
             }
             Err(refused) => {
-                // More of what does not bind makes nothing faster.
+                // Larger sizes do not help if no limit binds.
                 attempt.closed = refused.by_latency;
                 attempt.nearly = attempt.nearly.take().or(refused.nearly);
                 attempt.rejected.get_or_insert(refused.rejected);
@@ -103,28 +110,29 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &Terms, most: usize) 
         matches.nearly.extend(attempt.nearly.map(|nearly| *nearly));
         matches.rejected.extend(attempt.rejected);
     }
-    let monthly = |carries: &Carries| carries.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths);
+    let monthly =
+        |suitable: &SuitableOffer| suitable.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths);
     matches.nearly.sort_by_key(monthly);
     matches.nearly.truncate(most);
     matches
 }
 
-/// What became of a product's offers so far.
+/// Trials of a product so far.
 #[derive(Default)]
 struct Attempt {
     trials: u32,
-    /// Nothing more of it needs to be tried.
+    /// No more trials are needed.
     closed: bool,
-    nearly: Option<Box<Carries>>,
+    nearly: Option<Box<SuitableOffer>>,
     rejected: Option<Rejected>,
 }
 
-/// An offer whose ceilings suffice.
+/// An offer with sufficient ceilings.
 struct Candidate {
     product: String,
     offer: Offer,
     price: Option<Price>,
-    /// For ordering: what has no price comes last.
+    /// Sort key; unpriced offers come last.
     cost: f64,
 }
 
@@ -135,15 +143,15 @@ impl Candidate {
         Self { product: product.into(), offer, price, cost }
     }
 
-    fn carries(&self, need: &Need) -> Result<Carries, Refused> {
-        let rejected = |why: String| Refused {
-            rejected: Rejected { name: self.offer.short().to_string(), why },
+    fn evaluate(&self, need: &Need) -> Result<SuitableOffer, Refused> {
+        let rejected = |reason: String| Refused {
+            rejected: Rejected { name: self.offer.short().to_string(), reason },
             by_latency: false,
             nearly: None,
         };
-        let model = self.offer.model().map_err(|why| rejected(why.to_string()))?;
+        let model = self.offer.model().map_err(|error| rejected(error.to_string()))?;
         let streams = within(&need.streams, self.offer.capacity);
-        // A trial is too short to fill a write buffer: what lies behind it has to suffice, too.
+        // A trial is too short to fill a write buffer: the stages behind it have to suffice, too.
         let lasting = capacity(&model, &workload_of(&streams[0])).iops;
         if lasting < need.iops {
             return Err(rejected(format!("it sustains {lasting:.0} of {:.0} IOPS (modelled)", need.iops)));
@@ -158,7 +166,7 @@ impl Candidate {
         }
         let figures = figures.ok_or_else(|| rejected("the load does not fit on it".into()))?;
         let reached = figures.measured_by(&need.objective);
-        let reached = reached.ok_or_else(|| rejected("it answered nothing that the objective is about".into()))?;
+        let reached = reached.ok_or_else(|| rejected("no operation in the objective's scope was answered".into()))?;
         if figures.overloaded {
             return Err(rejected(format!("it answers {:.0} of {:.0} IOPS (simulated)", figures.iops, need.iops)));
         }
@@ -166,28 +174,28 @@ impl Candidate {
         let name = |bound: &Bound| (self.offer.ceilings[bound.ceiling].name.to_string(), bound.iops);
         let binds = standing.binding().map(name);
         let roomy = binds.as_ref().is_none_or(|(_, iops)| *iops >= need.iops * ROOM[1]);
-        let carries = Carries { offer: self.offer.clone(), price: self.price.clone(), binds, figures, reached };
+        let suitable = SuitableOffer { offer: self.offer.clone(), price: self.price.clone(), binds, figures, reached };
         if reached <= need.objective.limit {
-            return Ok(carries);
+            return Ok(suitable);
         }
-        let holds = carries.figures.bound_by.first().map(|(name, _)| name.as_str()).unwrap_or_default();
-        let why = format!("{} is {reached} at this load (simulated), held by {holds}", need.objective.measure);
-        let by_latency = roomy && self.offer.ceilings.iter().all(|ceiling| *ceiling.name != *holds);
-        let nearly = carries.price.is_some().then(|| Box::new(carries));
-        Err(Refused { by_latency, nearly, ..rejected(why) })
+        let binding = suitable.figures.bound_by.first().map(|(name, _)| name.as_str()).unwrap_or_default();
+        let reason = format!("{} is {reached} at this load (simulated), bound by {binding}", need.objective.measure);
+        let by_latency = roomy && self.offer.ceilings.iter().all(|ceiling| *ceiling.name != *binding);
+        let nearly = suitable.price.is_some().then(|| Box::new(suitable));
+        Err(Refused { by_latency, nearly, ..rejected(reason) })
     }
 }
 
-/// Why a candidate does not carry the load.
+/// A candidate that does not sustain the load.
 struct Refused {
     rejected: Rejected,
-    /// No limit held it: the product is too slow in any size.
+    /// No limit binds: the product is too slow in any size.
     by_latency: bool,
-    /// It has a price, and only its latency is too long.
-    nearly: Option<Box<Carries>>,
+    /// Set if it has a price and misses only the latency objective.
+    nearly: Option<Box<SuitableOffer>>,
 }
 
-/// The streams on a product that is smaller than what they addressed.
+/// The streams, fitted to a product that is smaller than their address ranges.
 pub(crate) fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec> {
     let mut streams = streams.to_vec();
     for stream in &mut streams {
@@ -199,7 +207,7 @@ pub(crate) fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec>
     streams
 }
 
-/// The price in the terms' currency: where several regions have one, the lowest.
+/// The price in the terms' currency; the lowest if several regions have one.
 pub(crate) fn price_of(offer: &Offer, terms: &Terms) -> Option<Price> {
     let fits = |price: &Price| {
         terms.currency.is_none_or(|currency| currency == price.monthly.currency)

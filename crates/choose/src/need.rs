@@ -1,4 +1,4 @@
-//! What somebody needs: a load, a rate, an objective, a capacity.
+//! A storage need: a load, a rate, an objective, a capacity.
 
 use plimsoll_catalogue::Ask;
 use plimsoll_load::{Arrival, Pace, Pattern, StreamSpec};
@@ -6,21 +6,21 @@ use plimsoll_model::analytic::Workload;
 use plimsoll_record::{Curve, Objective};
 use plimsoll_units::{Bytes, Iops};
 
-/// What storage has to carry.
+/// A storage need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
-    /// The streams, paced by what is needed.
+    /// The streams, paced at the required rate.
     pub streams: Vec<StreamSpec>,
     /// Operations per second of the leading stream.
     pub iops: f64,
-    /// What their response times have to meet.
+    /// Objective for the response times.
     pub objective: Objective,
-    /// Bytes that have to be kept.
+    /// Bytes to store.
     pub capacity: Bytes,
 }
 
 impl Need {
-    /// What the load line of a curve says: its load at its objective. `None` without a load line that any load met.
+    /// The load line of a curve as a need. `None` without a load line, or if no load met the objective.
     pub fn of(curve: &Curve, capacity: Bytes) -> Option<Self> {
         let line = curve.load_line?;
         let (objective, iops) = (line.objective(), line.iops()?.value);
@@ -29,13 +29,13 @@ impl Need {
         Some(Self { streams, iops, objective, capacity })
     }
 
-    /// What its leading stream asks of ceilings.
+    /// The leading stream's operations, for ceilings.
     pub fn ask(&self) -> Ask {
         ask_of(&self.streams[0])
     }
 }
 
-/// What a stream asks on average, for the analytic solution.
+/// A stream as input of the analytic solution.
 pub(crate) fn workload_of(stream: &StreamSpec) -> Workload {
     let ask = ask_of(stream);
     let writes = 1.0 - ask.reads;
@@ -50,7 +50,7 @@ pub(crate) fn workload_of(stream: &StreamSpec) -> Workload {
     }
 }
 
-/// What a stream asks of ceilings: operations of its mean size.
+/// A stream's operations, for ceilings: of its mean size.
 pub fn ask_of(stream: &StreamSpec) -> Ask {
     let sizes = stream.mix.sizes.sizes();
     let weights: f64 = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum();

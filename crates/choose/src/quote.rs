@@ -1,4 +1,4 @@
-//! A quote: what a configuration gives, what binds it, what it costs, and what lifting the limit would.
+//! A quote: performance, binding limit and price of a configuration, and the ways to lift that limit.
 
 use plimsoll_catalogue::{
     Ask, Catalogue, Chosen, Config, NoPrice, Offer, OptionValue, Price, Refusal, Standing, Terms,
@@ -6,25 +6,25 @@ use plimsoll_catalogue::{
 
 use crate::lift::{Lift, lifts};
 
-/// What a configuration gives and costs.
+/// Performance and price of a configuration.
 #[derive(Clone, Debug)]
 pub struct Quote {
     /// The offer: ceilings, capacity, options, doubts.
     pub offer: Offer,
-    /// What was asked of its ceilings.
+    /// The operations in question.
     pub ask: Ask,
-    /// Where that stands among them.
+    /// Their ceilings.
     pub standing: Standing,
-    /// The price under the terms, or why there is none.
+    /// The price under the terms, or the reason why there is none.
     pub price: Result<Price, NoPrice>,
-    /// Ways to lift the limit that binds, the cheapest first.
+    /// Ways to lift the binding limit, the cheapest first.
     pub lifts: Vec<Lift>,
 }
 
 /// Quotes a configuration.
 ///
 /// # Errors
-/// When the configuration cannot be had.
+/// If the configuration is invalid.
 pub fn quote(catalogue: &Catalogue, config: &Config, terms: &Terms, ask: &Ask) -> Result<Quote, Refusal> {
     let offer = catalogue.offer(config, terms)?;
     let standing = offer.standing(ask);
@@ -33,7 +33,7 @@ pub fn quote(catalogue: &Catalogue, config: &Config, terms: &Terms, ask: &Ask) -
     Ok(Quote { offer, ask: *ask, standing, price, lifts })
 }
 
-/// An option's value as a person reads it.
+/// An option's value for display.
 pub(crate) fn value_of(chosen: &Chosen) -> String {
     match &chosen.value {
         Some(OptionValue::Number(number)) => format!("{number}"),

@@ -1,4 +1,4 @@
-//! What measured storage most resembles: the products whose curve lies nearest to it.
+//! Products whose curves are nearest to a measured curve.
 
 use plimsoll_catalogue::{Catalogue, Config, Part, ProductKind, Setting, Terms};
 use plimsoll_load::{Pace, StreamSpec};
@@ -8,21 +8,21 @@ use plimsoll_units::Bytes;
 
 use crate::need::workload_of;
 
-/// Depths that are compared, from the first to the last of the curve.
+/// Number of compared depths, spread over the curve.
 const DEPTHS: usize = 4;
 
-/// A product, and how near its curve lies.
+/// A product with the distance of its curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resemblance {
     /// The configuration.
     pub config: Config,
-    /// Typical factor between its throughput at a depth and the measured one, 1 for none.
+    /// Typical ratio of modelled and measured throughput at equal depth; 1 for equality.
     pub factor: f64,
     /// Depth, measured and modelled operations per second.
     pub points: Vec<(u32, f64, f64)>,
 }
 
-/// The products nearest to a curve's closed loads, the nearest first; none when it has none.
+/// The products nearest to a curve's closed loads, the nearest first; none without closed loads.
 pub fn resembling(
     catalogue: &Catalogue,
     curve: &Curve,
@@ -46,7 +46,7 @@ pub fn resembling(
             .map(|size| Setting::Option { name: "size".into(), value: format!("{size}") });
         volume.settings.extend(size);
         let config = Config { wraps: Vec::new(), volume, machine: None };
-        near.extend(beside(catalogue, &config, terms, &curve.conditions.streams, &measured));
+        near.extend(compared(catalogue, &config, terms, &curve.conditions.streams, &measured));
     }
     near.sort_by(|a, b| a.factor.total_cmp(&b.factor));
     near.truncate(most);
@@ -61,7 +61,7 @@ fn spread(points: &[(u32, f64)]) -> Vec<(u32, f64)> {
     picked
 }
 
-fn beside(
+fn compared(
     catalogue: &Catalogue,
     config: &Config,
     terms: &Terms,

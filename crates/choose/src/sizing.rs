@@ -1,13 +1,14 @@
-//! What to buy for a demand: the design point, every configuration of the catalogue against it, and the cheapest that
-//! carry it.
+//! Sizing for a demand: the design point, the catalogue's configurations compared with it, and the cheapest suitable
+//! ones.
 //!
-//! Knows no form of report and no product. A [`Wanted`] is made of a demand by [`wanted`]; [`size`] finds the
-//! configurations that carry it, [`judge`] assesses one configuration, and [`layouts`] separates redo and temporary data.
+//! A [`Wanted`] is derived from a demand by [`wanted`]; [`size`] finds suitable configurations, [`judge`] assesses a
+//! given configuration, and [`layouts`] separates redo and temporary data.
 
 mod assess;
 mod backlog;
 mod burst;
 mod classes;
+mod compute;
 mod design;
 mod layout;
 mod machines;
@@ -26,187 +27,190 @@ use plimsoll_units::Span;
 
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::Windows;
+pub use compute::Compute;
 pub use design::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Step, Wanted, Window};
 pub use layout::{Content, VolumeLayout, VolumePart, layouts};
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, Platform};
 pub use size::{Search, UnknownProvider, judge, size};
-pub use wanted::{Unclear, wanted};
+pub use wanted::{DesignError, wanted};
 
-/// Factor on the price of a list that was not read anywhere when configurations are ranked: public tables of one such
-/// price (Hyperdisk Balanced, 0.08 and 0.10 USD for each GiB) differ by a quarter.
-const UNREAD_PRICE: f64 = 1.25;
+/// Ranking factor for list prices that were not verified: public tables of the same price (Hyperdisk Balanced, 0.08 and
+/// 0.10 USD per GiB) differ by a quarter.
+const UNVERIFIED_PRICE: f64 = 1.25;
+/// Added to a total without the price of its machine: above every real total, below a choice without any price.
+const PARTIAL_PRICE: f64 = 1e12;
 
-/// What was found for a demand.
+/// Result of a sizing.
 #[derive(Clone, Debug)]
 pub struct Sizing {
-    /// What was wanted.
+    /// The design point.
     pub wanted: Wanted,
-    /// What carries it and meets the objectives, by [`Choice::cost`]: the cheapest first, those without a price last.
+    /// Suitable configurations that meet the objectives, by [`Choice::cost`]; unpriced ones last.
     pub choices: Vec<Choice>,
     /// Priced configurations of all levels, cheapest first; each has fewer waiting sessions than every cheaper one.
     pub frontier: Vec<Choice>,
-    /// What carries it and misses an objective, as simulated; the cheapest first.
+    /// Configurations that sustain the load but miss an objective in simulation; the cheapest first.
     pub nearly: Vec<Choice>,
-    /// Configurations that carry the load and meet the objectives, but are slower than today; cheapest first.
+    /// Configurations that sustain the load and meet the objectives, but are slower than today; the cheapest first.
     pub slower: Vec<Choice>,
     /// Layouts that separate redo and temporary data, as [`layouts`] finds them; empty from [`size`].
     pub layouts: Vec<VolumeLayout>,
-    /// Products that do not carry it in any configuration, the nearest miss first.
+    /// Products without a suitable configuration, the nearest miss first.
     pub rejected: Vec<Rejection>,
-    /// Configurations whose ceilings or price were worked out.
-    pub looked_at: u64,
+    /// Number of evaluated configurations.
+    pub evaluated: u64,
 }
 
-/// A configuration that carries what is wanted.
+/// A configuration that sustains the design point.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The offer.
     pub offer: Offer,
-    /// Its price in the wanted currency; `None` when the catalogue has none.
+    /// Its price in the requested currency; `None` if the catalogue has none.
     pub price: Option<Price>,
-    /// The limit that the load meets first; `None` when the catalogue knows no limit.
+    /// The tightest limit; `None` if the catalogue has none.
     pub binds: Option<Limit>,
-    /// The limit that it meets after that one.
+    /// The next limit.
     pub next: Option<Limit>,
-    /// How it answers at the expected load, simulated, class by class; empty when the catalogue has no model of it.
+    /// Simulated latency at the expected load by class; empty if the catalogue has no model.
     pub latency: Vec<ClassLatency>,
     /// Backlog of the series at its limits, without peaks inside windows; `None` if a percentile was requested.
     pub backlog: Option<Backlog>,
-    /// Classes that it answers more slowly than the storage of today, by a fifth and more.
+    /// Classes that are slower than with today's storage, by at least a fifth.
     pub slower: Vec<Slower>,
-    /// Response times that the objectives are about; without those that no operation is in scope of.
+    /// Response times for the objectives; objectives without operations in scope are omitted.
     pub reached: Vec<Reached>,
-    /// What more it carries while burst credits last. Nothing is sized by it.
+    /// Additional throughput while burst credits last; not used for sizing.
     pub peak: Option<Peak>,
-    /// The cheapest machine of its provider that lets the design point through; `None` if the catalogue has none of the
-    /// provider, or the configuration names a machine.
+    /// The provider's cheapest machine with sufficient limits; `None` if the catalogue has none of the provider, or the
+    /// configuration names a machine.
     pub machine: Option<Attachment>,
     /// Probability of losing the data of the whole configuration in a year, 0 to 1; `None` if the vendor states none.
     pub yearly_loss: Option<f64>,
-    /// What is doubtful about it.
+    /// Uncertainties.
     pub risks: Vec<Risk>,
 }
 
-/// A ceiling beside the design point.
+/// A ceiling in relation to the design point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// What a person reads when it binds.
+    /// Display name.
     pub name: Arc<str>,
-    /// What it counts.
+    /// Its unit.
     pub counts: Counts,
-    /// Which point of the demand it is nearest to.
+    /// The point of the demand to which it is nearest.
     pub point: Busiest,
-    /// Operations a second, of that point's mix, that it allows.
+    /// Allowed operations per second of that point's mix.
     pub iops: f64,
-    /// Bytes a second of them.
+    /// Their bytes per second.
     pub bytes_per_second: f64,
-    /// What it allows over the design point: 1 is just enough, 1.2 leaves a fifth.
+    /// Allowed over required rate: 1 is just sufficient, 1.2 leaves a fifth.
     pub over: f64,
 }
 
-/// How long operations of a class take.
+/// Latency of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassLatency {
-    /// What they are for.
+    /// The class.
     pub class: Class,
-    /// In the mean.
+    /// Mean.
     pub mean: Span,
-    /// Not exceeded by 99 of 100; `None` when too few were simulated.
+    /// 99th percentile; `None` with too few samples.
     pub p99: Option<Span>,
 }
 
-/// A class of operations that a choice answers more slowly than the storage of today does.
+/// A class of operations that is slower than with today's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slower {
-    /// What the operations are for, as the input says.
+    /// The class, as in the input.
     pub class: Class,
     /// Mean response time today, measured.
     pub today: Span,
-    /// The same of the choice, simulated at the expected load.
+    /// Mean response time of the choice, simulated at the expected load.
     pub then: Span,
 }
 
-/// A machine with the volumes of a configuration, chosen by its limits for storage only.
+/// The cheapest machine for the volumes of a configuration, by its limits of storage, processors and memory.
 #[derive(Clone, Debug)]
 pub struct Attachment {
     /// The configuration on the machine.
     pub offer: Offer,
-    /// Price of the machine in a month; `None` if the catalogue has none.
+    /// Monthly price of the machine; `None` if the catalogue has none.
     pub monthly: Option<Money>,
-    /// The limit of the machine that the load meets first.
+    /// The tightest limit of the machine.
     pub binds: Option<Limit>,
-    /// Volumes that are attached.
+    /// Attached volumes.
     pub volumes: u32,
-    /// Volumes that can be attached, where the catalogue has the number.
+    /// Maximum attachable volumes, if known.
     pub volumes_max: Option<u32>,
-    /// Bandwidth of its network interface in Gbit/s, where the catalogue has it.
+    /// Bandwidth of its network interface in Gbit/s, if known.
     pub network_gbps: Option<f64>,
-    /// Machines of the provider whose limits allow the design point.
+    /// Machines of the provider with the required processors and memory and sufficient limits.
     pub enough: usize,
-    /// Machines of the provider in the catalogue, flexible ones once for each size that was tried.
+    /// Machines of the provider in the catalogue; flexible machines count once per evaluated size.
     pub of: usize,
 }
 
-/// What is doubtful about a choice.
+/// An uncertainty of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Risk {
-    /// Of which sort.
-    pub sort: RiskSort,
-    /// One sentence.
+    /// Its kind.
+    pub kind: RiskKind,
+    /// A sentence.
     pub text: String,
-    /// The source of the figure in question, when it is about one.
+    /// The source of the figure in question, if any.
     pub cite: Option<Arc<Cite>>,
 }
 
-/// Sorts of doubt.
+/// Kinds of uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RiskSort {
-    /// A ceiling of it was not read with the vendor.
+pub enum RiskKind {
+    /// A ceiling was not verified with the vendor.
     Ceiling,
-    /// When it answers is inferred, or not known.
+    /// Its latency is inferred or unknown.
     Latency,
-    /// Its price was not read with the vendor, is old, or is without something.
+    /// Its price was not verified with the vendor, is old, or is incomplete.
     Price,
-    /// It needs something, such as a machine of some size.
+    /// It has a requirement, such as a minimum machine size.
     Needs,
     /// Data can be lost, or instances cannot share it.
     Safety,
 }
 
-/// A product that does not carry what is wanted, or one configuration of it.
+/// An unsuitable product or configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
-    /// The product, or the configuration that came nearest.
+    /// The product, or its nearest configuration.
     pub name: String,
-    /// Why.
-    pub why: Why,
+    /// The reason.
+    pub reason: RejectionReason,
 }
 
-/// Why something does not carry what is wanted.
+/// Reasons for a rejection.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Why {
-    /// A ceiling is below the design point, and nothing lifts it.
+pub enum RejectionReason {
+    /// A ceiling below the design point that cannot be lifted.
     Ceiling(Limit),
-    /// Replayed with the whole series, more waits for its limits than is allowed.
+    /// In a replay of the series, more operations wait for limits than allowed.
     Waits(Backlog),
-    /// The model does not sustain the expected load: so many operations of it a second, of so many.
+    /// The model does not sustain the expected load.
     Sustains {
-        /// What it sustains.
+        /// Sustained operations per second.
         iops: f64,
-        /// What is expected.
+        /// Expected operations per second.
         wanted: f64,
-        /// What holds it.
+        /// The binding stage.
         held_by: String,
     },
-    /// No machine of its provider in the catalogue lets the design point through.
+    /// No machine of the provider in the catalogue has sufficient limits.
     NoMachine {
         /// Machines of the provider.
         of: usize,
-        /// The machine that comes nearest, with its limit.
+        /// The nearest machine with its limit.
         nearest: Option<(String, Limit)>,
     },
-    /// It cannot be had so: too large, another provider's machine, a rule of the vendor. In words.
+    /// It is invalid, with the reason: too large, another provider's machine, a rule of the vendor.
     Refused(String),
 }
 
@@ -221,48 +225,52 @@ impl Choice {
     /// Mean number of sessions that wait for reads and log writes at a point: rate times simulated response time (Little
     /// 1961). `None` without a model.
     pub fn waiting(&self, point: &Point) -> Option<f64> {
-        let mean = |class: Class| self.latency.iter().find(|one| one.class == class).map(|one| one.mean.as_secs_f64());
+        let mean = |class: Class| {
+            self.latency.iter().find(|latency| latency.class == class).map(|latency| latency.mean.as_secs_f64())
+        };
         let waited_for = point.classes.iter().filter(|load| load.reads > 0.0 || load.durable);
         waited_for.map(|load| Some(load.iops * mean(load.class)?)).sum()
     }
 
-    /// True if it meets every objective that has operations in its scope.
+    /// True if it meets all objectives with operations in scope.
     pub fn meets(&self) -> bool {
         self.reached.iter().all(Reached::is_met)
     }
 
-    /// Price in a month of the configuration with its machine; of the configuration alone if the machine has no price.
+    /// Monthly price of the configuration and its machine; of the configuration alone if the machine has no price.
     pub fn total(&self) -> Option<Money> {
         let storage = self.price.as_ref()?.monthly;
         let machine = self.machine.as_ref().and_then(|machine| machine.monthly);
         Some(machine.and_then(|machine| storage.plus(machine)).unwrap_or(storage))
     }
 
-    /// The total that it is ranked by, in the units of the currency: prices that were not read anywhere count a quarter
-    /// more; infinite without a price.
+    /// Ranking cost in units of the currency: unverified prices count a quarter more, totals without the price of their
+    /// machine come after all others; infinite without a price.
     pub fn cost(&self) -> f64 {
-        let factor = if self.has_unread_price() { UNREAD_PRICE } else { 1.0 };
-        self.total().map_or(f64::INFINITY, |total| total.as_f64() * factor)
+        let factor = if self.has_unverified_price() { UNVERIFIED_PRICE } else { 1.0 };
+        let is_partial = self.machine.as_ref().is_some_and(|machine| machine.monthly.is_none());
+        let partial = if is_partial { PARTIAL_PRICE } else { 0.0 };
+        self.total().map_or(f64::INFINITY, |total| total.as_f64() * factor + partial)
     }
 
     /// True if an amount of its price list was inferred or recalled.
-    pub fn has_unread_price(&self) -> bool {
+    pub fn has_unverified_price(&self) -> bool {
         self.price.as_ref().is_some_and(|price| price.cite.status >= Status::Inferred)
     }
 
-    /// How far it misses the objective that it misses most: the response time over its bound; 0 without objectives.
+    /// Largest ratio of a response time to its objective; 0 without objectives.
     fn miss(&self) -> f64 {
         self.reached.iter().map(Reached::over).fold(0.0, f64::max)
     }
 
-    /// Ratio of the slowest class, compared with today; 1 if none is slower.
+    /// Ratio of the most slowed class to today; 1 if none is slower.
     fn slowdown(&self) -> f64 {
         self.slower.iter().map(Slower::times).fold(1.0, f64::max)
     }
 }
 
-impl Why {
-    /// How near it came: the share of the design point that it carries, 0 for what cannot be had.
+impl RejectionReason {
+    /// Sustained share of the design point; 0 for invalid configurations.
     pub fn share(&self) -> f64 {
         match self {
             Self::Ceiling(limit) => limit.over,

@@ -1,34 +1,34 @@
-//! One offered load on a model, in virtual time: enough to know its mean and percentiles, and no more.
+//! A simulated trial of an offered load, long enough for its mean and percentiles.
 
 use std::ops::ControlFlow;
 
-use plimsoll_drive::{Rules, Simulated, drive};
+use plimsoll_drive::{Rules, Simulated, drive_streams};
 use plimsoll_load::{Pace, Phase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::{Counter, Measure, Objective, Tally};
 use plimsoll_units::{Instant, Span};
 
-/// Operations of a trial that is only to tell how long the real one takes.
+/// Operations of a pilot trial that determines the length of the trial.
 const PILOT: u64 = 500;
-/// Slices that a trial is cut into; the first tenth is not counted.
+/// Number of slices of a trial; the first tenth is warm-up.
 const SLICES: u64 = 20;
-/// An open load may have so many operations in flight before arrivals wait in the generator.
+/// Maximum operations of an open load in flight, before arrivals wait in the generator.
 const SLOTS: u32 = 1 << 14;
-/// An open load that gets less than this share of what it asks is more than can be answered.
-const ANSWERED: f64 = 0.97;
+/// Minimum achieved share of an open load; below it the model is overloaded.
+const MIN_ACHIEVED: f64 = 0.97;
 
-/// What a trial showed.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// Operations per second.
     pub iops: f64,
     /// Bytes per second.
     pub bytes_per_second: f64,
-    /// The leading stream's counts and histograms, all streams' when it is the only one.
+    /// Counts and histograms of the leading stream.
     pub tally: Tally,
-    /// The stages that held the answers, by name, with the share of the operations, the largest first.
+    /// Binding stages by name with their share of the operations, the largest first.
     pub bound_by: Vec<(String, f64)>,
-    /// The load asked for more than was answered.
+    /// The load exceeds the capacity.
     pub overloaded: bool,
 }
 
@@ -38,7 +38,7 @@ impl Figures {
         self.tally.response().mean().map_or(0.0, |mean| mean.as_nanos() as f64)
     }
 
-    /// The objective's own measure of the response times.
+    /// The objective's measure of the response times.
     pub fn measured_by(&self, objective: &Objective) -> Option<Span> {
         let bins = self.tally.response_where(|counter: &Counter| objective.over.covers(counter.kind));
         match objective.measure {
@@ -48,10 +48,10 @@ impl Figures {
     }
 }
 
-/// Offers a load to a model at rest for about as long as its leading stream takes for `operations`. `None` when the
-/// streams cannot be placed.
+/// Offers a load to an idle model for about as long as its leading stream needs for `operations`. `None` if the streams
+/// do not fit.
 ///
-/// The first tenth of the time is not counted: queues fill in it, and burst credits of that size are used up.
+/// The first tenth is warm-up: queues fill, and burst credits of that size are consumed.
 pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<Figures> {
     let lasts = match streams.first()?.pace {
         Pace::Open { rate, .. } => rate.time_of(operations),
@@ -63,19 +63,19 @@ pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u
     };
     let lasts = lasts.max(Span::from_micros(SLICES));
     let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
-    // What came back after the end is no part of the rates.
+    // Completions after the end do not count.
     done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
     Some(figures(&done, &model.names(), streams))
 }
 
-struct Seen {
+struct RawTrial {
     series: Vec<plimsoll_record::Slice>,
     bound_by: Vec<u64>,
     unserved: u64,
     spent: Span,
 }
 
-fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: Phase, slice: Span, seed: u64) -> Option<Seen> {
+fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: Phase, slice: Span, seed: u64) -> Option<RawTrial> {
     let mut target = Simulated::new(Chain::new(model, seed));
     let mut load = Streams::new(streams, seed, phase)?;
     let depth = |stream: &StreamSpec| match stream.pace {
@@ -84,34 +84,33 @@ fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: Phase, slice: Span, s
     };
     let slots = streams.iter().map(depth).sum();
     let rules = Rules::new(slots, slice);
-    let done = drive(&mut target, &mut load, &rules, &mut |_| ControlFlow::Continue(())).ok()?;
+    let done = drive_streams(&mut target, &mut load, &rules, &mut |_| ControlFlow::Continue(())).ok()?;
     let spent = done.series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);
-    Some(Seen { series: done.series, bound_by: done.bound_by, unserved: done.unserved, spent })
+    Some(RawTrial { series: done.series, bound_by: done.bound_by, unserved: done.unserved, spent })
 }
 
-/// What several open loads got beside each other.
-pub(crate) struct Together {
-    /// The counts and histograms of all streams.
+/// Result of several concurrent open loads.
+pub(crate) struct OpenTrial {
+    /// Counts and histograms of all streams.
     pub(crate) tally: Tally,
-    /// The stages that held the answers, by name, with the share of the operations, the largest first.
+    /// Binding stages by name with their share of the operations, the largest first.
     pub(crate) bound_by: Vec<(String, f64)>,
     /// Operations per second.
     pub(crate) iops: f64,
-    /// They asked for more than was answered.
+    /// The loads exceed the capacity.
     pub(crate) overloaded: bool,
 }
 
-/// Offers open loads to a model at rest until they asked for about so many operations in all. `None` when they cannot be
-/// placed.
-pub(crate) fn together(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<Together> {
-    let asked: f64 = streams.iter().map(open_rate).sum();
-    let lasts = Span::from_secs_f64(operations as f64 / asked.max(f64::MIN_POSITIVE)).max(Span::from_micros(SLICES));
+/// Offers open loads to an idle model for about `operations` in total. `None` if the streams do not fit.
+pub(crate) fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<OpenTrial> {
+    let offered: f64 = streams.iter().map(open_rate).sum();
+    let lasts = Span::from_secs_f64(operations as f64 / offered.max(f64::MIN_POSITIVE)).max(Span::from_micros(SLICES));
     let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
     let (tally, seconds) = counted(&done);
     let iops = tally.operations() as f64 / seconds;
-    let overloaded = done.unserved > 0 || iops < asked * ANSWERED;
-    Some(Together { tally, bound_by: bound_by(&done, &model.names()), iops, overloaded })
+    let overloaded = done.unserved > 0 || iops < offered * MIN_ACHIEVED;
+    Some(OpenTrial { tally, bound_by: bound_by(&done, &model.names()), iops, overloaded })
 }
 
 fn open_rate(stream: &StreamSpec) -> f64 {
@@ -125,8 +124,8 @@ fn until(lasts: Span) -> Phase {
     Phase { end: Instant::ZERO + lasts, ..Phase::unbounded(Instant::ZERO) }
 }
 
-/// What came back after the first tenth, and in how many seconds.
-fn counted(seen: &Seen) -> (Tally, f64) {
+/// Completions after the warm-up, and their seconds.
+fn counted(seen: &RawTrial) -> (Tally, f64) {
     let skipped = seen.series.len() / 10;
     let (mut tally, mut span) = (Tally::default(), Span::ZERO);
     for slice in &seen.series[skipped..] {
@@ -136,7 +135,7 @@ fn counted(seen: &Seen) -> (Tally, f64) {
     (tally, span.as_secs_f64().max(1e-9))
 }
 
-fn bound_by(seen: &Seen, names: &[String]) -> Vec<(String, f64)> {
+fn bound_by(seen: &RawTrial, names: &[String]) -> Vec<(String, f64)> {
     let answered: u64 = seen.bound_by.iter().sum();
     let held = seen.bound_by.iter().zip(names).filter(|(count, _)| **count > 0);
     let mut bound_by: Vec<(String, f64)> =
@@ -145,14 +144,14 @@ fn bound_by(seen: &Seen, names: &[String]) -> Vec<(String, f64)> {
     bound_by
 }
 
-fn figures(seen: &Seen, names: &[String], streams: &[StreamSpec]) -> Figures {
+fn figures(seen: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures {
     let (tally, seconds) = counted(seen);
     let leading = if streams.len() > 1 { tally.only(|counter| counter.stream == 0) } else { tally };
     let iops = leading.operations() as f64 / seconds;
     Figures {
         iops,
         bytes_per_second: leading.bytes() as f64 / seconds,
-        overloaded: seen.unserved > 0 || iops < open_rate(&streams[0]) * ANSWERED,
+        overloaded: seen.unserved > 0 || iops < open_rate(&streams[0]) * MIN_ACHIEVED,
         tally: leading,
         bound_by: bound_by(seen, names),
     }

@@ -1,7 +1,5 @@
-//! What would be if: other levels, more memory, growth, hot and cold parts apart. Each is worked out by the same sizing
-//! that made the present choice.
-//!
-//! Knows no form of report, no product and no layout.
+//! What-if analyses: other levels, more memory, growth, separation of hot and cold parts. Each uses the same sizing as
+//! the present choice.
 
 mod cache;
 mod growth;
@@ -9,21 +7,21 @@ mod levels;
 mod parts;
 mod tiers;
 
-pub use cache::{CacheSize, CacheWhatIf, SaidBy, cache};
-pub use growth::{HORIZON_MONTHS, Later, NoLonger, Outgrown, growth};
+pub use cache::{CacheSize, CacheWhatIf, EstimateSource, cache};
+pub use growth::{HORIZON_MONTHS, Later, Outgrown, OutgrownBy, growth};
 pub use levels::{LevelsOfChoice, Tuning, levels};
 pub use parts::{keep_parts, parts};
 pub use tiers::{NoTiers, Split, Tiers, tiers};
 
-/// What was asked of a sizing beside the sizing itself.
+/// What-if analyses of a sizing.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfs {
     /// Levels of the best choices that have any.
     pub levels: Option<Vec<LevelsOfChoice>>,
-    /// Another size of the cache.
+    /// Other sizes of the cache.
     pub cache: Option<CacheWhatIf>,
-    /// How long the first choice lasts.
+    /// Lifetime of the first choice under growth.
     pub growth: Option<Outgrown>,
-    /// Hot parts on one storage, the rest on another.
+    /// Hot parts on faster storage, the rest on cheaper storage.
     pub tiers: Option<Tiers>,
 }

@@ -1,4 +1,4 @@
-//! The emulator's core: a model whose answers are waited for on another target's time line.
+//! The emulator's core: a model whose answers are awaited in the time of another target.
 
 use plimsoll_model::{Answer, Model};
 use plimsoll_units::{Instant, Op, Slot};
@@ -6,30 +6,30 @@ use plimsoll_units::{Instant, Op, Slot};
 use crate::simulated::completion;
 use crate::{Completion, Fault, Target};
 
-/// A model on the time line of a real target, which is asked for the time and for waiting, not for I/O.
+/// A model in the time of another target, which serves as clock and timer and gets no I/O.
 ///
-/// Completions carry the moment at which they were delivered, not the one that the model gave: the difference is the
-/// emulator's own lateness, and hiding it would defeat the comparison with [`crate::Simulated`].
+/// Completions carry their delivery time rather than the model's: the difference is the emulator's lateness, which a
+/// comparison with [`crate::Simulated`] must include.
 #[derive(Debug)]
 pub struct Emulated<M, T> {
     model: M,
-    line: T,
+    clock: T,
     now: Instant,
     answers: Vec<Answer>,
-    nothing: Vec<Completion>,
+    no_completions: Vec<Completion>,
 }
 
 impl<M: Model, T: Target> Emulated<M, T> {
-    /// The model at rest on `line`, which must have nothing in flight.
-    pub fn new(model: M, mut line: T) -> Self {
-        let now = line.now();
-        Self { model, line, now, answers: Vec::new(), nothing: Vec::new() }
+    /// The idle model on `line`, which must have no operations in flight.
+    pub fn new(model: M, mut clock: T) -> Self {
+        let now = clock.now();
+        Self { model, clock, now, answers: Vec::new(), no_completions: Vec::new() }
     }
 }
 
 impl<M: Model, T: Target> Target for Emulated<M, T> {
     fn now(&mut self) -> Instant {
-        self.now = self.now.max(self.line.now());
+        self.now = self.now.max(self.clock.now());
         self.now
     }
 
@@ -45,7 +45,7 @@ impl<M: Model, T: Target> Target for Emulated<M, T> {
         self.model.drain(self.now, &mut self.answers);
         while self.answers.is_empty() && self.now < until {
             let wake_at = self.model.wake_at().unwrap_or(Instant::NEVER);
-            let woken = self.line.wait(wake_at.min(until), &mut self.nothing)?;
+            let woken = self.clock.wait(wake_at.min(until), &mut self.no_completions)?;
             self.now = self.now.max(woken);
             self.model.drain(self.now, &mut self.answers);
         }

@@ -1,6 +1,6 @@
-//! The one loop that offers a load to a target, and the targets that need no hardware.
+//! The loop that submits a load to a target, and the targets that need no hardware.
 //!
-//! Knows nothing about files, kernels or clocks: a [`Target`] owns its time line, and the loop asks it. Pure.
+//! Pure: no files, kernels or clocks. A [`Target`] owns its time line; the loop only reads it.
 
 mod emulated;
 mod offer;
@@ -8,62 +8,62 @@ mod page_cache;
 mod simulated;
 
 pub use emulated::Emulated;
-pub use offer::{Observe, Onward, Rules, Seen, drive};
-pub use page_cache::{CacheSeen, Cached, Elevator, PageCache, Streams};
+pub use offer::{LoopResult, Observe, Onward, Rules, drive, drive_streams};
+pub use page_cache::{CacheCounters, Cached, Elevator, PageCache, Streams};
 pub use simulated::Simulated;
 
 use plimsoll_load::Outcome;
 use plimsoll_model::Stage;
 use plimsoll_units::{Instant, Op, Slot};
 
-/// An operation came back.
+/// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The slot that it was submitted with; free from here on.
+    /// The slot that it was submitted with; free from now on.
     pub slot: Slot,
-    /// When: the model's moment, or the clock reading of the batch that it was reaped in.
+    /// Completion time: the model's, or the clock reading of the batch in which it was reaped.
     pub at: Instant,
-    /// How it ended.
+    /// Success or failure.
     pub outcome: Outcome,
-    /// What held it, where a model knows.
+    /// The stage that delayed it most, if the target is a model.
     pub bound_by: Option<Stage>,
 }
 
-/// A target failed as a whole: not an operation's error, but the end of the run.
+/// Failure of a whole target, which ends the run; errors of single operations are [`Outcome`]s.
 #[derive(Debug, thiserror::Error)]
 #[error("{attempt}")]
 pub struct Fault {
-    /// What was attempted, on what.
+    /// The operation and its object.
     pub attempt: String,
-    /// What the system said.
+    /// The error of the operating system.
     #[source]
     pub source: std::io::Error,
 }
 
-/// A fault, and what was seen until it came.
+/// A fault with the results up to it.
 #[derive(Debug)]
-pub struct Torn<T> {
-    /// What ended the run.
+pub struct PartialRun<T> {
+    /// The cause of the end.
     pub fault: Fault,
-    /// The run until then.
+    /// Results until the fault.
     pub until: T,
 }
 
-impl<T> From<Box<Torn<T>>> for Fault {
-    fn from(torn: Box<Torn<T>>) -> Self {
+impl<T> From<Box<PartialRun<T>>> for Fault {
+    fn from(torn: Box<PartialRun<T>>) -> Self {
         torn.fault
     }
 }
 
-/// What answers operations. It owns its time line: a ring waits in the kernel, a simulator jumps.
+/// Executes operations and owns their time line: a ring waits in the kernel, a simulator jumps to its next event.
 pub trait Target {
-    /// The present moment, freshly read.
+    /// Reads the current time.
     fn now(&mut self) -> Instant;
 
-    /// Starts operations. Each slot is free: never submitted, or completed since.
+    /// Starts operations. Each slot must be free: never submitted, or completed since.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault>;
 
-    /// Appends what completed, waiting for at least one completion or until `until`, whichever is first. Returns the
-    /// moment at which the waiting ended: real targets read their clock once for the whole batch.
+    /// Appends completions, after waiting for at least one of them or until `until`, whichever is first. Returns the
+    /// time at which the wait ended: real targets read their clock once per batch.
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault>;
 }

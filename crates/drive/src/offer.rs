@@ -1,60 +1,59 @@
-//! The one loop: takes operations from a load when they are due, gives them to a target, and counts what comes back.
+//! The loop: takes due operations from a load, submits them to a target, and counts completions.
 //!
-//! Response time runs from the intended moment, service time from the submission. While an open load's operations
-//! wait for a slot, or for a stalled target, their response time runs: queueing that a user would feel is counted.
+//! Response time runs from the intended time, service time from the submission. Response time includes the wait for a
+//! free slot or a stalled target, because a user would feel that queueing.
 //!
-//! Only what the loop itself did to them is not: when it slept until an arrival was due and woke too late, the arrivals
-//! that it slept through are intended when it woke. How late that was is counted on its own.
+//! Delays caused by the loop are excluded: if it sleeps until an arrival is due and wakes too late, the arrivals in
+//! between are intended at the wake-up. The oversleep is counted separately as lateness.
 
 use std::ops::ControlFlow;
 
-use plimsoll_load::{Due, Load, Outcome};
+use plimsoll_load::{Due, Load, Outcome, Streams};
 use plimsoll_record::{Bins, Counting, Recorder, Slice};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
-use crate::{Completion, Fault, Target, Torn};
+use crate::{Completion, Fault, PartialRun, Target};
 
-/// What bounds the loop.
+/// Limits of the loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Operations in flight at most: the number of slots, at least 1. A closed load needs its depth.
+    /// Maximum operations in flight: the number of slots, at least 1. A closed load needs its depth.
     pub depth: u32,
     /// The length of a slice of the series, above zero.
     pub slice: Span,
-    /// How long what is in flight is waited for after the run was broken off. A device that never answers must not
-    /// keep what was measured from being kept.
-    pub patience: Span,
+    /// Time to wait for operations in flight after the run was stopped, so that a device that never answers cannot
+    /// prevent the results from being recorded.
+    pub drain_timeout: Span,
 }
 
 impl Rules {
-    /// Observers are asked at least this often, however long a slice is.
+    /// Longest interval between two calls of the observer, whatever the slice length.
     const TICK: Span = Span::from_millis(250);
 
-    /// Slices of `slice`, and ten seconds of patience.
+    /// Slices of `slice`, and 10 s for operations in flight after a stop.
     pub const fn new(depth: u32, slice: Span) -> Self {
-        Self { depth, slice, patience: Span::from_secs(10) }
+        Self { depth, slice, drain_timeout: Span::from_secs(10) }
     }
 }
 
-/// Whether the run goes on.
+/// Whether the run continues.
 pub type Onward = ControlFlow<()>;
 
-/// Called at the end of each slice, and several times a second, with the series so far. `Break` ends the run: nothing more is issued, and what is
-/// in flight is waited for.
+/// Called at the end of each slice, and several times a second, with the series so far. `Break` ends the run: no more
+/// operations are issued, and those in flight are awaited.
 pub type Observe<'a> = &'a mut dyn FnMut(&[Slice]) -> Onward;
 
-/// What the loop saw.
+/// Results of a run of the loop.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// The run in slices of time; the last one is shorter.
+pub struct LoopResult {
+    /// Time slices; the last one may be shorter.
     pub series: Vec<Slice>,
-    /// Operations that had arrived and were not issued, or not answered in time, when the run was broken off. Their wait
-    /// until then is in the response times of the last slice.
+    /// Operations that arrived but were not issued, or not completed in time, when the run was stopped. Their wait
+    /// until then is part of the response times of the last slice.
     pub unserved: u64,
-    /// Operations by the stage that held them, where a model said.
+    /// Operations by the stage that delayed them most, if the target is a model.
     pub bound_by: Vec<u64>,
-    /// How far the loop overslept the moment of each operation of an open load; zero for those that came due while it
-    /// was awake.
+    /// Oversleep of the loop per operation of an open load; zero for operations that became due while it was awake.
     pub lateness: Bins,
 }
 
@@ -65,14 +64,14 @@ struct Flight {
     submitted: Instant,
 }
 
-struct Offering<'a> {
+struct Loop<'a> {
     target: &'a mut dyn Target,
     slice: Span,
-    patience: Span,
-    /// When the observer is asked next.
+    drain_timeout: Span,
+    /// Time of the next call of the observer.
     tick: Instant,
-    /// When what is in flight is given up.
-    give_up: Instant,
+    /// Time at which operations in flight are abandoned.
+    abandon_at: Instant,
     /// Operations were submitted since the last wait.
     issued: bool,
     flights: Vec<Flight>,
@@ -82,31 +81,44 @@ struct Offering<'a> {
     start: Instant,
     slice_start: Instant,
     lateness: Recorder,
-    /// The loop slept until this moment and woke later: it overslept what came due from here on.
+    /// Planned wake-up time of the last sleep that ended late: arrivals from this time on were overslept.
     overslept: Instant,
-    seen: Seen,
+    result: LoopResult,
 }
 
-/// Offers `load` to `target` until the load is over or `observe` breaks it off, and everything in flight is back.
+/// [`drive`] for streams. Not generic: it is compiled in this crate with its optimisations, whatever those of the caller.
 ///
 /// # Errors
-/// The target's fault, with the operations that were answered before it.
+/// As [`drive`].
+pub fn drive_streams(
+    target: &mut dyn Target,
+    load: &mut Streams,
+    rules: &Rules,
+    observe: Observe<'_>,
+) -> Result<LoopResult, Box<PartialRun<LoopResult>>> {
+    drive(target, load, rules, observe)
+}
+
+/// Submits `load` to `target` until the load ends or `observe` stops it, and all operations in flight have completed.
+///
+/// # Errors
+/// The target's fault, with the results up to it.
 pub fn drive<L: Load + ?Sized>(
     target: &mut dyn Target,
     load: &mut L,
     rules: &Rules,
     observe: Observe<'_>,
-) -> Result<Seen, Box<Torn<Seen>>> {
+) -> Result<LoopResult, Box<PartialRun<LoopResult>>> {
     let start = target.now();
-    let nothing = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
-    let mut offering = Offering {
+    let unused = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
+    let mut run = Loop {
         target,
         slice: rules.slice,
-        patience: rules.patience,
+        drain_timeout: rules.drain_timeout,
         tick: start + Rules::TICK.min(rules.slice),
-        give_up: Instant::NEVER,
+        abandon_at: Instant::NEVER,
         issued: false,
-        flights: vec![Flight { op: nothing, intended: start, submitted: start }; rules.depth as usize],
+        flights: vec![Flight { op: unused, intended: start, submitted: start }; rules.depth as usize],
         free: (0..rules.depth).rev().map(Slot).collect(),
         batch: Vec::with_capacity(rules.depth as usize),
         counting: Counting::new(),
@@ -114,22 +126,22 @@ pub fn drive<L: Load + ?Sized>(
         slice_start: start,
         lateness: Recorder::new(),
         overslept: Instant::NEVER,
-        seen: Seen::default(),
+        result: LoopResult::default(),
     };
-    let ran = offering.run(load, observe);
+    let ran = run.run(load, observe);
     if ran.is_err() {
-        let now = offering.target.now();
-        offering.close(now.since(offering.slice_start));
+        let now = run.target.now();
+        run.close(now.since(run.slice_start));
     }
-    let lateness = offering.lateness.take();
-    let seen = Seen { lateness, ..offering.seen };
+    let lateness = run.lateness.take();
+    let result = LoopResult { lateness, ..run.result };
     match ran {
-        Ok(()) => Ok(seen),
-        Err(fault) => Err(Box::new(Torn { fault, until: seen })),
+        Ok(()) => Ok(result),
+        Err(fault) => Err(Box::new(PartialRun { fault, until: result })),
     }
 }
 
-impl Offering<'_> {
+impl Loop<'_> {
     fn run<L: Load + ?Sized>(&mut self, load: &mut L, observe: Observe<'_>) -> Result<(), Fault> {
         let mut now = self.start;
         let mut onward = Onward::Continue(());
@@ -140,22 +152,22 @@ impl Offering<'_> {
             if due == Due::Over && self.free.len() == self.flights.len() {
                 break;
             }
-            // Broken off, the run has one slice more: all that comes back.
-            let ask_at = if onward.is_continue() { slice_end.min(self.tick) } else { self.tick };
-            now = self.wait(due, now, ask_at, &mut completions)?;
-            let asked = now >= ask_at;
-            if asked {
-                onward = self.turn(now, load, observe, onward);
+            // After a stop the run has a single last slice, with all remaining completions.
+            let observe_at = if onward.is_continue() { slice_end.min(self.tick) } else { self.tick };
+            now = self.wait(due, now, observe_at, &mut completions)?;
+            let observes = now >= observe_at;
+            if observes {
+                onward = self.observe(now, load, observe, onward);
             }
             for completion in completions.drain(..) {
                 self.complete(load, completion);
             }
-            if now >= self.give_up {
-                self.give_up_flights(now);
+            if now >= self.abandon_at {
+                self.abandon_flights(now);
                 break;
             }
-            if asked {
-                // Closing a slice took a while, which is not the target's: the next operations start after it.
+            if observes {
+                // Closing a slice takes time that is not the target's: the next operations start after it.
                 now = self.target.now();
             }
         }
@@ -163,7 +175,7 @@ impl Offering<'_> {
         Ok(())
     }
 
-    /// Submits what is due at `now` and has a slot. Returns when the load wants to be asked again.
+    /// Submits due operations while slots are free. Returns when the load is due next.
     #[inline]
     fn issue<L: Load + ?Sized>(&mut self, load: &mut L, now: Instant) -> Result<Due, Fault> {
         let due = loop {
@@ -191,24 +203,24 @@ impl Offering<'_> {
         Ok(due)
     }
 
-    /// Waits for a completion, for what is due next, or for the end of the slice.
+    /// Waits for a completion, the next arrival, or the end of the slice.
     #[inline]
     fn wait(
         &mut self,
         due: Due,
         now: Instant,
-        asked_at: Instant,
+        observe_at: Instant,
         completions: &mut Vec<Completion>,
     ) -> Result<Instant, Fault> {
         self.overslept = Instant::NEVER;
-        let Due::At(moment) = due else { return self.target.wait(asked_at, completions) };
+        let Due::At(moment) = due else { return self.target.wait(observe_at, completions) };
         if self.issued {
-            // Handed over first, without sleeping: what becomes due while the target takes operations in, or serves
-            // them at once, was kept waiting by the target.
+            // Submit first, without sleeping: operations that become due while the target accepts or serves this batch
+            // were delayed by the target.
             return self.target.wait(now, completions);
         }
         let sleeps = moment > self.target.now();
-        let woken = self.target.wait(moment.min(asked_at), completions)?;
+        let woken = self.target.wait(moment.min(observe_at), completions)?;
         if sleeps {
             self.overslept = moment;
         }
@@ -230,35 +242,41 @@ impl Offering<'_> {
         self.free.push(completion.slot);
         if let Some(stage) = completion.bound_by {
             let index = usize::from(stage.0);
-            if index >= self.seen.bound_by.len() {
-                self.seen.bound_by.resize(index + 1, 0);
+            if index >= self.result.bound_by.len() {
+                self.result.bound_by.resize(index + 1, 0);
             }
-            self.seen.bound_by[index] += 1;
+            self.result.bound_by[index] += 1;
         }
     }
 
-    /// Closes all slices that ended by `now`, and asks whether to go on.
+    /// Closes all slices that ended by `now`, and calls the observer.
     #[cold]
-    fn turn<L: Load + ?Sized>(&mut self, now: Instant, load: &mut L, observe: Observe<'_>, onward: Onward) -> Onward {
+    fn observe<L: Load + ?Sized>(
+        &mut self,
+        now: Instant,
+        load: &mut L,
+        observe: Observe<'_>,
+        onward: Onward,
+    ) -> Onward {
         while onward.is_continue() && now >= self.slice_start + self.slice {
             self.close(self.slice);
         }
         self.tick = now + Rules::TICK.min(self.slice);
-        if onward.is_break() || observe(&self.seen.series).is_continue() {
+        if onward.is_break() || observe(&self.result.series).is_continue() {
             return onward;
         }
         self.abandon(load, now);
-        self.give_up = now + self.patience;
+        self.abandon_at = now + self.drain_timeout;
         Onward::Break(())
     }
 
-    /// Counts what is still in flight with the time that it has waited.
+    /// Counts operations still in flight with their wait so far.
     #[cold]
-    fn give_up_flights(&mut self, now: Instant) {
+    fn abandon_flights(&mut self, now: Instant) {
         for (index, flight) in self.flights.iter().enumerate() {
             if !self.free.contains(&Slot(index as u32)) {
                 self.counting.unserved(&flight.op, now.since(flight.intended));
-                self.seen.unserved += 1;
+                self.result.unserved += 1;
             }
         }
     }
@@ -270,20 +288,20 @@ impl Offering<'_> {
             return;
         }
         let start = Instant::ZERO + self.slice_start.since(self.start);
-        self.seen.series.push(Slice { start, span, tally });
+        self.result.series.push(Slice { start, span, tally });
         self.slice_start += span;
     }
 
-    /// Counts the operations that have arrived and will not be issued with the time that they have waited.
+    /// Counts operations that have arrived but will not be issued, with their wait so far.
     fn abandon<L: Load + ?Sized>(&mut self, load: &mut L, now: Instant) {
         loop {
             match load.due() {
                 Due::At(intended) if intended <= now => {
                     let op = load.take(now);
                     self.counting.unserved(&op, now.since(intended));
-                    self.seen.unserved += 1;
+                    self.result.unserved += 1;
                 }
-                // A closed stream beside it would have gone on; it is taken up to its depth and counts for nothing.
+                // A closed stream of the same load would have continued: up to its depth, its operations are discarded.
                 Due::Now => {
                     load.take(now);
                 }

@@ -1,12 +1,11 @@
-//! The page cache of a host before a model, in virtual time.
+//! A host's page cache in front of a model, in virtual time.
 //!
-//! Reads are answered from memory, or by the model with what is read ahead; writes end in memory and are written back
-//! later, in order and in large operations. Streams that pass it by (`O_DIRECT`) find what it holds written back first.
-//! It follows Linux in what suites can see, and simplifies the rest: a page is 4 KiB, all of memory is one zone, writers
-//! wait at one limit, and processors are never short.
+//! Reads are served from memory, or by the model together with read-ahead; writes complete in memory and are written
+//! back later, in order and in large operations. Streams that bypass the cache (`O_DIRECT`) first force write-back of
+//! their range. It follows Linux in all effects that benchmarks can observe, and simplifies the rest: a page is 4 KiB,
+//! memory is a single zone, writers throttle at a single limit, and CPU time is unlimited.
 //!
-//! Knows nothing about clocks, files by name or the bytes themselves. It is a model before a model, so it obeys the laws
-//! of all models: [`crate::Simulated`] makes it a target.
+//! No clocks, file names or data. It implements [`Model`] and obeys its laws: [`crate::Simulated`] makes it a target.
 
 mod ahead;
 mod direct;
@@ -22,15 +21,15 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use plimsoll_load::Region;
-use plimsoll_model::{Answer, Change, Model, Refused, Stage};
+use plimsoll_model::{Answer, Change, ChangeError, Model, Stage};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
 use ahead::Window;
 pub use elevator::Elevator;
-use elevator::{Next, Turns};
+use elevator::{Next, Scheduler};
 use files::Files;
 use pages::Pages;
-pub use settings::{CacheSeen, PageCache, Streams};
+pub use settings::{CacheCounters, PageCache, Streams};
 use writes::PageWait;
 
 /// Bytes of a page.
@@ -41,82 +40,82 @@ const PAGE: u64 = 4096;
 pub struct Cached<M> {
     model: M,
     settings: PageCache,
-    /// What the answers of memory are bound by.
+    /// The stage that bounds answers from memory.
     stage: Stage,
     buffered: Streams,
     pages: Pages,
     files: Files,
-    /// Where readers are, by stream and file.
+    /// Read-ahead windows by stream and file.
     windows: BTreeMap<(u8, usize), Window>,
-    /// What was asked and is not answered.
-    asked: Vec<Asked>,
+    /// Operations submitted and not answered, by number.
+    pending: Vec<Pending>,
     free: Vec<u32>,
-    /// What the model was asked and has not answered.
-    below: Vec<Below>,
-    /// The streams of those among it that took their turn.
+    /// Requests to the model that are not answered, by number.
+    requests: Vec<ModelRequest>,
+    /// The stream of each request, if it went through the scheduler.
     streams: Vec<Option<u8>>,
-    free_below: Vec<u32>,
-    /// Reads of the model by their first page.
+    free_requests: Vec<u32>,
+    /// Reads in the model by their first page.
     reads: BTreeMap<u64, u32>,
-    /// Reads that wait for their turn before the model.
-    turns: Turns,
-    /// Flushes and whatever else waits until pages are written back.
+    /// Reads that wait in the scheduler.
+    scheduler: Scheduler,
+    /// Flushes and other operations that wait for write-back.
     syncs: Vec<PageWait>,
-    /// Which of them writes next.
+    /// Index of the wait that is served next.
     turn: usize,
-    /// Operations of writing back in flight: their number, and the pages of each.
-    backs: BTreeMap<u64, Range<u64>>,
-    back: u64,
-    /// Writers that wait until less is dirty.
-    held: VecDeque<(u32, Instant)>,
-    /// Moments at which something happens: with a sequence number, so that equal ones keep their order.
+    /// Write-back operations in flight: number and pages.
+    write_backs: BTreeMap<u64, Range<u64>>,
+    next_write_back: u64,
+    /// Writers throttled by the dirty limit.
+    throttled: VecDeque<(u32, Instant)>,
+    /// Scheduled events; the sequence number keeps events of equal time in order.
     agenda: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     sequence: u64,
-    /// A look at old pages is on the agenda.
-    looks: bool,
+    /// A scan for expired pages is scheduled.
+    scan_scheduled: bool,
     ready: VecDeque<Answer>,
     answers: Vec<Answer>,
     runs: Vec<Range<u64>>,
-    seen: CacheSeen,
+    counters: CacheCounters,
 }
 
-/// An operation that was asked.
+/// A submitted operation.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct Pending {
     slot: Slot,
     op: Op,
-    /// Operations of the model that it waits for.
+    /// Requests to the model that it waits for.
     waits: u32,
     bound_by: Stage,
 }
 
-/// What the model was asked.
+/// A request to the model.
 #[derive(Clone, Debug)]
-enum Below {
-    /// Pages, and the operations that wait for them.
+enum ModelRequest {
+    /// A read of pages, and the operations that wait for it.
     Read { pages: Range<u64>, waiting: Vec<u32> },
-    /// Pages written back, by their number among those.
-    Back(u64),
-    /// A part of an operation that passes memory by.
+    /// A write-back operation, by its number.
+    WriteBack(u64),
+    /// Part of an operation that bypasses the cache.
     Part(u32),
-    /// Nothing any more.
+    /// Unused.
     Free,
 }
 
-/// What happens at a moment.
+/// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The bytes of an operation were copied.
+    /// The bytes of an operation have been copied.
     Copied(u32),
-    /// Old pages are looked for.
-    Look,
-    /// A stream may have let its turn pass.
+    /// Scan for expired dirty pages.
+    Scan,
+    /// A stream's pause in the scheduler may have ended.
     Turn,
 }
 
 impl<M: Model> Cached<M> {
-    /// An empty cache before a model. All streams go through it. `stage` names memory in what binds: one that the model
-    /// does not have.
+    /// An empty cache in front of a model. All streams are buffered. `stage` identifies memory as the binding stage: an
+    /// index that the model does not use.
     pub fn new(model: M, settings: PageCache, stage: Stage) -> Self {
         Self {
             model,
@@ -126,93 +125,93 @@ impl<M: Model> Cached<M> {
             pages: Pages::new(settings.memory.get() / PAGE),
             files: Files::unknown(),
             windows: BTreeMap::new(),
-            asked: Vec::new(),
+            pending: Vec::new(),
             free: Vec::new(),
-            below: Vec::new(),
+            requests: Vec::new(),
             streams: Vec::new(),
-            free_below: Vec::new(),
+            free_requests: Vec::new(),
             reads: BTreeMap::new(),
-            turns: Turns::default(),
+            scheduler: Scheduler::default(),
             syncs: Vec::new(),
             turn: 0,
-            backs: BTreeMap::new(),
-            back: 0,
-            held: VecDeque::new(),
+            write_backs: BTreeMap::new(),
+            next_write_back: 0,
+            throttled: VecDeque::new(),
             agenda: BinaryHeap::new(),
             sequence: 0,
-            looks: false,
+            scan_scheduled: false,
             ready: VecDeque::new(),
             answers: Vec::new(),
             runs: Vec::new(),
-            seen: CacheSeen::default(),
+            counters: CacheCounters::default(),
         }
     }
 
-    /// From now on these streams go through memory, and others pass it by. Readers begin anew, as with files that are
-    /// opened again. Nothing of theirs is in flight.
+    /// Makes these streams buffered and all others direct. Read-ahead state is reset, as when files are reopened. These
+    /// streams must have no operations in flight.
     pub fn open(&mut self, buffered: Streams) {
         self.buffered = buffered;
         self.windows.clear();
     }
 
-    /// New files at these places, which begin at whole pages and do not overlap: a flush is of one file, and nothing is
-    /// read ahead of its end. Whatever memory held is forgotten. Without files the whole space is one.
-    pub fn lay(&mut self, files: &[Region]) {
-        self.forget(Region { start: 0, length: Bytes::new(u64::MAX) });
-        self.files = Files::laid(files);
+    /// Defines files at these places, which begin at whole pages and do not overlap: a flush covers one file, and
+    /// read-ahead stops at its end. Cached pages are dropped. Without files the whole space is a single file.
+    pub fn set_files(&mut self, files: &[Region]) {
+        self.drop_pages(Region { start: 0, length: Bytes::new(u64::MAX) });
+        self.files = Files::at(files);
     }
 
-    /// Empties memory of a region, dirty or not, as `drop_caches` does of clean pages; a flush before it keeps all data.
-    pub fn forget(&mut self, region: Region) {
-        self.pages.forget(&pages_of(region.start, region.length.get()));
+    /// Drops the pages of a region, clean (as `drop_caches` does) or dirty; flush before it to keep all data.
+    pub fn drop_pages(&mut self, region: Region) {
+        self.pages.drop_pages(&pages_of(region.start, region.length.get()));
     }
 
-    /// The files in a region were truncated: their pages are gone, and what is written next need not keep what was there.
-    pub fn renew(&mut self, region: Region) {
-        self.forget(region);
-        self.files.renewed(&pages_of(region.start, region.length.get()));
+    /// Truncates the files in a region: drops their pages; partial writes need no read of the old contents.
+    pub fn truncate(&mut self, region: Region) {
+        self.drop_pages(region);
+        self.files.truncate(&pages_of(region.start, region.length.get()));
     }
 
-    /// What storage does not have yet.
+    /// Bytes not yet written to storage.
     pub const fn dirty(&self) -> Bytes {
         Bytes::new((self.pages.dirty() + self.pages.writing()) * PAGE)
     }
 
-    /// What it did until now.
-    pub const fn seen(&self) -> CacheSeen {
-        let ahead = self.seen.read_ahead.get();
+    /// Counters since creation.
+    pub const fn counters(&self) -> CacheCounters {
+        let ahead = self.counters.read_ahead.get();
         let unused = ahead.saturating_sub(self.pages.ahead_used * PAGE);
-        CacheSeen { unused: Bytes::new(unused), ..self.seen }
+        CacheCounters { unused: Bytes::new(unused), ..self.counters }
     }
 
-    /// The model behind it.
+    /// Returns the model.
     pub fn into_model(self) -> M {
         self.model
     }
 
-    /// Lets everything happen that happens up to `now`.
+    /// Processes all events up to `now`.
     fn advance(&mut self, now: Instant) {
         while let Some(at) = self.next().filter(|at| *at <= now) {
             let mut answers = std::mem::take(&mut self.answers);
             self.model.drain(at, &mut answers);
             for answer in answers.drain(..) {
-                self.came_back(at, &answer);
+                self.completed(at, &answer);
             }
             self.answers = answers;
             while self.agenda.peek().is_some_and(|Reverse((moment, ..))| *moment <= at) {
                 let Some(Reverse((_, _, event))) = self.agenda.pop() else { break };
                 match event {
-                    Event::Copied(number) => self.copied(at, number),
-                    Event::Look => self.look(at),
+                    Event::Copied(number) => self.bytes_copied(at, number),
+                    Event::Scan => self.scan(at),
                     Event::Turn => {}
                 }
             }
             self.write_back(at);
-            self.take_turns(at);
+            self.release_reads(at);
         }
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     fn next(&self) -> Option<Instant> {
         let own = self.agenda.peek().map(|Reverse((at, ..))| *at);
         match (own, self.model.wake_at()) {
@@ -221,102 +220,102 @@ impl<M: Model> Cached<M> {
         }
     }
 
-    fn came_back(&mut self, now: Instant, answer: &Answer) {
+    fn completed(&mut self, now: Instant, answer: &Answer) {
         let number = answer.slot.index();
-        let below = std::mem::replace(&mut self.below[number], Below::Free);
-        self.free_below.push(answer.slot.0);
+        let below = std::mem::replace(&mut self.requests[number], ModelRequest::Free);
+        self.free_requests.push(answer.slot.0);
         if let Some(stream) = self.streams[number].take() {
-            self.turns.came_back(stream);
+            self.scheduler.completed(stream);
         }
         match below {
-            Below::Read { pages, waiting } => self.read_came(now, &pages, &waiting, answer.bound_by),
-            Below::Back(back) => self.back_came(now, back, answer.bound_by),
-            Below::Part(number) => self.part_came(now, number, answer.bound_by),
-            Below::Free => unreachable!("the model answers what it was asked"),
+            ModelRequest::Read { pages, waiting } => self.read_completed(now, &pages, &waiting, answer.bound_by),
+            ModelRequest::WriteBack(back) => self.write_back_completed(now, back, answer.bound_by),
+            ModelRequest::Part(number) => self.part_completed(now, number, answer.bound_by),
+            ModelRequest::Free => unreachable!("the model answers only its requests"),
         }
     }
 
-    /// Asks the model, at once or when it is the stream's turn, and returns the number that its answer will have.
-    fn ask(&mut self, now: Instant, op: &Op, below: Below) -> u32 {
-        let number = self.free_below.pop().unwrap_or(self.below.len() as u32);
-        if number as usize == self.below.len() {
-            self.below.push(below);
+    /// Sends a request to the model, directly or through the scheduler, and returns its number.
+    fn request_model(&mut self, now: Instant, op: &Op, below: ModelRequest) -> u32 {
+        let number = self.free_requests.pop().unwrap_or(self.requests.len() as u32);
+        if number as usize == self.requests.len() {
+            self.requests.push(below);
             self.streams.push(None);
         } else {
-            self.below[number as usize] = below;
+            self.requests[number as usize] = below;
         }
         if self.settings.elevator == Elevator::Cfq && op.kind == Kind::Read {
-            self.turns.enter(number, *op);
+            self.scheduler.enter(number, *op);
         } else {
             self.model.submit(now, Slot(number), op);
         }
         number
     }
 
-    /// Gives the model the reads whose turn it is.
-    fn take_turns(&mut self, now: Instant) {
+    /// Submits the reads that the scheduler releases.
+    fn release_reads(&mut self, now: Instant) {
         loop {
-            match self.turns.next(now) {
+            match self.scheduler.next(now) {
                 Next::Send(number, op) => {
                     self.streams[number as usize] = Some(op.stream);
                     self.model.submit(now, Slot(number), &op);
                 }
-                Next::Look(at) => return self.enter(at, Event::Turn),
-                Next::Nothing => return,
+                Next::CallAt(at) => return self.schedule(at, Event::Turn),
+                Next::Idle => return,
             }
         }
     }
 
-    fn enter(&mut self, at: Instant, event: Event) {
+    fn schedule(&mut self, at: Instant, event: Event) {
         self.sequence += 1;
         self.agenda.push(Reverse((at, self.sequence, event)));
     }
 
-    /// The bytes of an operation are copied from now on.
+    /// Starts to copy the bytes of an operation.
     fn copy(&mut self, now: Instant, number: u32) {
-        let length = self.asked[number as usize].op.length;
-        self.enter(now + self.settings.copy(length), Event::Copied(number));
+        let length = self.pending[number as usize].op.length;
+        self.schedule(now + self.settings.copy(length), Event::Copied(number));
     }
 
-    fn copied(&mut self, now: Instant, number: u32) {
-        if self.asked[number as usize].op.kind == Kind::Read {
+    fn bytes_copied(&mut self, now: Instant, number: u32) {
+        if self.pending[number as usize].op.kind == Kind::Read {
             self.answer(now, number);
         } else {
-            self.taken(now, number);
+            self.write_copied(now, number);
         }
     }
 
     fn answer(&mut self, now: Instant, number: u32) {
-        let Asked { slot, bound_by, .. } = self.asked[number as usize];
+        let Pending { slot, bound_by, .. } = self.pending[number as usize];
         self.ready.push_back(Answer { slot, at: now, bound_by });
         self.free.push(number);
     }
 
-    fn waited(&mut self, number: u32, bound_by: Stage) -> &mut Asked {
-        let asked = &mut self.asked[number as usize];
-        asked.bound_by = bound_by;
-        asked
+    fn waiting_operation(&mut self, number: u32, bound_by: Stage) -> &mut Pending {
+        let pending = &mut self.pending[number as usize];
+        pending.bound_by = bound_by;
+        pending
     }
 }
 
 impl<M: Model> Model for Cached<M> {
     fn submit(&mut self, now: Instant, slot: Slot, op: &Op) {
         self.advance(now);
-        let asked = Asked { slot, op: *op, waits: 0, bound_by: self.stage };
-        let number = self.free.pop().unwrap_or(self.asked.len() as u32);
-        if number as usize == self.asked.len() {
-            self.asked.push(asked);
+        let pending = Pending { slot, op: *op, waits: 0, bound_by: self.stage };
+        let number = self.free.pop().unwrap_or(self.pending.len() as u32);
+        if number as usize == self.pending.len() {
+            self.pending.push(pending);
         } else {
-            self.asked[number as usize] = asked;
+            self.pending[number as usize] = pending;
         }
         match op.kind {
             Kind::Flush => self.flush(now, number),
-            _ if !self.buffered.contains(op.stream) => self.pass_by(now, number),
+            _ if !self.buffered.contains(op.stream) => self.submit_direct(now, number),
             Kind::Read => self.read(now, number),
             Kind::Write | Kind::DurableWrite | Kind::Trim => self.write(now, number),
         }
         self.write_back(now);
-        self.take_turns(now);
+        self.release_reads(now);
     }
 
     fn wake_at(&self) -> Option<Instant> {
@@ -328,18 +327,18 @@ impl<M: Model> Model for Cached<M> {
         answers.extend(self.ready.drain(..));
     }
 
-    fn change(&mut self, now: Instant, change: &Change) -> Result<(), Refused> {
+    fn change(&mut self, now: Instant, change: &Change) -> Result<(), ChangeError> {
         self.advance(now);
         self.model.change(now, change)
     }
 }
 
-/// The pages that a stretch touches.
+/// The pages of a byte range.
 const fn pages_of(offset: u64, length: u64) -> Range<u64> {
     offset / PAGE..offset.saturating_add(length).div_ceil(PAGE)
 }
 
-/// Bytes of pages, as far as an operation can have them.
+/// Bytes of pages, limited to the largest length of an operation.
 fn bytes_of(pages: &Range<u64>) -> u32 {
     u32::try_from((pages.end - pages.start) * PAGE).unwrap_or(u32::MAX)
 }

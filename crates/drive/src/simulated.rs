@@ -1,7 +1,7 @@
-//! The simulator: a model as a target whose time passes because one waits.
+//! The simulator: a model as a target in virtual time.
 
 use plimsoll_load::Outcome;
-use plimsoll_model::{Answer, Model};
+use plimsoll_model::{Answer, Chain, Model};
 use plimsoll_units::{Instant, Op, Slot};
 
 use crate::{Completion, Fault, Target};
@@ -15,7 +15,7 @@ pub struct Simulated<M> {
 }
 
 impl<M: Model> Simulated<M> {
-    /// The model at rest, at the origin of its line.
+    /// The idle model, at the origin of its time line.
     pub const fn new(model: M) -> Self {
         Self { model, now: Instant::ZERO, answers: Vec::new() }
     }
@@ -30,9 +30,16 @@ impl<M: Model> Simulated<M> {
         self.model
     }
 
-    /// The model, to be set otherwise between operations.
+    /// The model, to change its parameters between operations.
     pub const fn model_mut(&mut self) -> &mut M {
         &mut self.model
+    }
+}
+
+impl Simulated<Chain> {
+    /// A chain as a target, compiled in this crate with its optimisations, whatever those of the caller.
+    pub fn as_target(&mut self) -> &mut dyn Target {
+        self
     }
 }
 
@@ -59,7 +66,7 @@ impl<M: Model> Target for Simulated<M> {
     }
 }
 
-/// An answer of a model as a completion: models do not fail operations.
+/// Converts a model's answer to a completion: models do not fail operations.
 pub(crate) fn completion(answer: Answer) -> Completion {
     Completion { slot: answer.slot, at: answer.at, outcome: Outcome::Done, bound_by: Some(answer.bound_by) }
 }

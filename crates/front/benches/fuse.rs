@@ -1,4 +1,5 @@
-//! A served file and a loop device on it beside those of qemu-storage-daemon: pairs in turns, ratios of medians.
+//! Comparison of a served file and a loop device on it with those of qemu-storage-daemon: interleaved pairs, ratios of
+//! medians.
 //!
 //! `cargo bench -p plimsoll-front --bench fuse` prints the tables. Needs root, /dev/fuse, loop devices, fio and
 //! qemu-storage-daemon. `PLIMSOLL_BENCH_DIR` names the folder for the files, `PLIMSOLL_BENCH_PAIRS` the number of pairs
@@ -17,10 +18,10 @@ use plimsoll_volume::{Export, Volumes};
 
 const SIZE: u64 = 512 << 20;
 
-/// How long a server may take to start or end.
+/// Timeout of server start and end.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What fio does: its name here, direction, block and depth.
+/// Loads: name, fio direction, block size and queue depth.
 const WORK: [(&str, &str, &str, u32); 8] = [
     ("4 KiB reads", "randread", "4k", 1),
     ("4 KiB reads", "randread", "4k", 32),
@@ -32,7 +33,7 @@ const WORK: [(&str, &str, &str, u32); 8] = [
     ("64 KiB reads", "randread", "64k", 16),
 ];
 
-/// One measurement: operations a second, median latency and the server's processor time for an operation.
+/// A measurement: IOPS, median latency, and processor time of the server per operation.
 #[derive(Clone, Copy)]
 struct Seen {
     iops: f64,
@@ -58,14 +59,14 @@ fn main() {
     fs::create_dir_all(&home).unwrap();
     let (ours, theirs) = (Rig::ours(&home.join("ours")), Rig::theirs(&home.join("theirs")));
     let version = Command::new("qemu-storage-daemon").arg("--version").output().unwrap().stdout;
-    println!("Beside {}\n", String::from_utf8_lossy(&version).lines().next().unwrap_or_default());
+    println!("Compared with {}\n", String::from_utf8_lossy(&version).lines().next().unwrap_or_default());
     table("the file", &ours, &theirs, |rig| &rig.file);
     table("the loop device on it", &ours, &theirs, |rig| rig.device.as_ref().unwrap().device());
     drop((ours, theirs));
     fs::remove_dir_all(home).unwrap();
 }
 
-/// Serves a plain file, without a model, until it is unmounted.
+/// Serves a plain file without a model until it is unmounted.
 fn serve(home: &Path) {
     let files = File::options().read(true).write(true).create(true).truncate(false).open(home.join("data.0")).unwrap();
     let files = Files::given([files.into()]);
@@ -77,7 +78,7 @@ fn serve(home: &Path) {
     drop(mountpoint);
 }
 
-/// A server with its file and the loop device on that.
+/// A server with its file and a loop device on it.
 struct Rig {
     server: Child,
     file: PathBuf,
@@ -120,7 +121,7 @@ impl Rig {
         Self { server, file, mounted, device: Some(device) }
     }
 
-    /// What the server has used of the processors, all its threads together, in microseconds.
+    /// Processor time of all threads of the server in microseconds.
     fn cpu_us(&self) -> f64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -141,7 +142,7 @@ impl Rig {
         let text = String::from_utf8_lossy(&output.stdout);
         let line = text.lines().find(|line| line.starts_with("3;")).unwrap_or_else(|| panic!("fio: {text}"));
         let fields: Vec<&str> = line.split(';').collect();
-        // Reads begin at field 5, writes at 46, each with KiB, rate, IOPS, milliseconds.
+        // Fields of reads begin at 5, of writes at 46: KiB, rate, IOPS, milliseconds.
         let first = if direction.contains("read") { 5 } else { 46 };
         let number = |at: usize| fields[first + at].parse::<f64>().unwrap();
         let p50 = fields[first..].iter().find_map(|field| field.strip_prefix("50.000000%=")).unwrap();
@@ -156,7 +157,7 @@ impl Drop for Rig {
             device.detach().unwrap();
         }
         let _ = Command::new("umount").arg(&self.mounted).status();
-        // Of the two, ours ends by itself now.
+        // Only qemu-storage-daemon has to be killed.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
@@ -176,7 +177,7 @@ fn table(name: &str, ours: &Rig, theirs: &Rig, path: impl Fn(&Rig) -> &Path) {
     for work in WORK {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for pair in 0..pairs() {
-            // ABBA: a drift of the host favours neither.
+            // ABBA order cancels drift of the host.
             if pair % 2 == 0 {
                 a.push(ours.measure(path(ours), work));
                 b.push(theirs.measure(path(theirs), work));

@@ -1,11 +1,11 @@
-//! The NBD server beside nbdkit and qemu-nbd: operations per second, and processor time of the server for each.
+//! Comparison of the NBD server with nbdkit and qemu-nbd: operations per second, and processor time of the server.
 //!
-//! `cargo bench -p plimsoll-front --bench nbd`. All servers answer from memory, ours with a model that limits nothing
-//! but is asked; fio is the client. They take turns, forwards and backwards, and each figure is the median over the
-//! turns of the ratio to the neighbour in the same turn: what else the machine does spares nobody.
+//! `cargo bench -p plimsoll-front --bench nbd`. All servers use memory; this server runs a model without effective
+//! limits. fio is the client. Servers run in turns, forwards and backwards, and each figure is the median over the
+//! turns of the ratio within a turn, so that background load affects all servers.
 //!
-//! `PLIMSOLL_BENCH_SECONDS` (3) is how long each runs at a time, `PLIMSOLL_BENCH_TURNS` (6) how many turns there are,
-//! `PLIMSOLL_BENCH_ONLY` a part of the names of loads. A peer that is not installed is left out.
+//! `PLIMSOLL_BENCH_SECONDS` (3) sets the duration of each run, `PLIMSOLL_BENCH_TURNS` (6) the number of turns,
+//! `PLIMSOLL_BENCH_ONLY` filters loads by name. Peers that are not installed are skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)] // a program for developers
 
 use std::os::unix::net::UnixListener;
@@ -19,10 +19,10 @@ use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 const SIZE: u64 = 512 << 20;
 const MODEL: &str = "limit(2M) then limit(20GB/s) then link(1us)";
-/// How long a server may take to come up.
+/// Timeout of server start.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A load: its name, and what fio is told.
+/// Loads: name, block size and fio arguments.
 const LOADS: [(&str, u64, &[&str]); 6] = [
     ("4 KiB read, depth 1", 4096, &["--rw=randread", "--bs=4k", "--iodepth=1"]),
     ("4 KiB read, depth 32", 4096, &["--rw=randread", "--bs=4k", "--iodepth=32"]),
@@ -39,14 +39,14 @@ struct Peer {
     socket: PathBuf,
 }
 
-/// What one server did in one turn.
+/// Result of a server in a turn.
 #[derive(Clone, Copy)]
 struct Seen {
     /// Operations per second.
     rate: f64,
     /// Median of fio's completion latency, in microseconds.
     p50_us: f64,
-    /// The server's processor time for each operation, in microseconds.
+    /// Processor time of the server per operation, in microseconds.
     cost_us: f64,
 }
 
@@ -99,7 +99,7 @@ fn start(home: &Path, disk: &Path) -> Vec<Peer> {
     let peers: Vec<Peer> = started.collect();
     let begun = Instant::now();
     while peers.iter().any(|peer| !peer.socket.exists()) {
-        assert!(begun.elapsed() < START_TIMEOUT, "a server does not come up");
+        assert!(begun.elapsed() < START_TIMEOUT, "a server has not started");
         std::thread::sleep(Duration::from_millis(10));
     }
     peers
@@ -120,11 +120,13 @@ fn bench(peers: &mut [Peer]) {
     let (seconds, turns) = (number("PLIMSOLL_BENCH_SECONDS", 3), number("PLIMSOLL_BENCH_TURNS", 6));
     let only = std::env::var("PLIMSOLL_BENCH_ONLY").unwrap_or_default();
     for peer in &*peers {
-        // What was never written costs nothing to read.
+        // Reads of unwritten data would be too cheap.
         fio(peer, &["--rw=write", "--bs=1m", "--iodepth=4"]);
     }
     println!("{turns} turns of {seconds} s for each server; medians, in parentheses the range over the turns\n");
-    println!("| load | server | IOPS | p50, us | CPU, us for each | IOPS, plimsoll to this | CPU, plimsoll to this |");
+    println!(
+        "| load | server | IOPS | p50, us | CPU, us per operation | IOPS ratio of plimsoll | CPU ratio of plimsoll |"
+    );
     println!("|---|---|---:|---:|---:|---:|---:|");
     for (name, bytes, arguments) in LOADS.iter().filter(|(name, ..)| name.contains(&only)) {
         let mut seen: Vec<Vec<Seen>> = vec![Vec::new(); peers.len()];
@@ -156,7 +158,7 @@ fn bench(peers: &mut [Peer]) {
     }
 }
 
-/// The median and the range, as text.
+/// Median and range as text.
 fn median(mut values: Vec<f64>, digits: usize) -> (String, String) {
     values.sort_by(f64::total_cmp);
     let (middle, last) = (values.len() / 2, values.len() - 1);
@@ -170,7 +172,7 @@ fn measure(peer: &Peer, bytes: u64, arguments: &[&str], seconds: u32) -> Seen {
     let line = fio(peer, &[arguments, &["--time_based", &runtime, "--norandommap", "--randrepeat=0"]].concat());
     let spent = processor_us(&peer.child) - before;
     let fields: Vec<&str> = line.split(';').collect();
-    // Terse format 3: kilobytes, bandwidth, IOPS and milliseconds of the reads, and 41 fields later of the writes.
+    // Terse format 3: kilobytes, bandwidth, IOPS and milliseconds of reads; those of writes are 41 fields later.
     let side = if fields[5] == "0" { 46 } else { 5 };
     let field = |at: usize| fields[side + at].parse::<f64>().unwrap();
     let operations = field(0) * 1024.0 / bytes as f64;
@@ -178,7 +180,7 @@ fn measure(peer: &Peer, bytes: u64, arguments: &[&str], seconds: u32) -> Seen {
     Seen { rate: operations / (field(3) / 1000.0), p50_us: half.parse().unwrap(), cost_us: spent / operations }
 }
 
-/// Runs fio to its end; its one line of results.
+/// Runs fio and returns its line of results.
 fn fio(peer: &Peer, arguments: &[&str]) -> String {
     let uri = format!("--uri=nbd+unix:///?socket={}", peer.socket.display());
     let size = format!("--size={SIZE}");
@@ -189,7 +191,7 @@ fn fio(peer: &Peer, arguments: &[&str]) -> String {
     line.unwrap_or_else(|| panic!("{}: fio fails: {text}{}", peer.name, String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Processor time of all threads that a process ever had, in microseconds.
+/// Processor time of all threads of a process, in microseconds.
 fn processor_us(child: &Child) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let behind = stat.rsplit(')').next().unwrap();
@@ -199,7 +201,7 @@ fn processor_us(child: &Child) -> f64 {
     ticks as f64 * 10_000.0
 }
 
-/// The server that is measured: one volume in memory.
+/// The measured server: a volume in memory.
 fn serve(socket: &Path) {
     let volumes = Volumes::new(Store::new(Geometry::default(), 8 * SIZE), Slow::NOT);
     let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();

@@ -1,4 +1,4 @@
-//! Says what a server on this host can do at best: `floor [--rt]`.
+//! Prints the latency floor of this host: `floor [--rt]`.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use plimsoll_front::Floor;

@@ -1,4 +1,4 @@
-//! Serves exports over NBD and FUSE, for trying clients:
+//! Serves exports over NBD and FUSE, for tests with clients:
 //! `serve [SIZE_MIB] [--dir DIR [--checksums]] [--model NOTATION [--like CONFIG]] [--unix PATH] [--tcp PORT] [--mount DIR] [-s]`.
 //!
 //! Without a model the exports are plain files; with one, `--model 'limit(3000)'`, a volume of a store.
@@ -10,7 +10,7 @@ use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::{Checksums, DirectoryContents, Files, Limits, Offer, Server};
 use plimsoll_units::Span;
-use plimsoll_volume::{Backing, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 struct Arguments(Vec<String>);
 
@@ -92,7 +92,7 @@ fn volumes(arguments: &Arguments, model: &str, files: Files, held: DirectoryCont
     serve(arguments, &mut server);
 }
 
-fn serve<B: Backing + 'static>(arguments: &Arguments, server: &mut Server<B>) {
+fn serve(arguments: &Arguments, server: &mut Server) {
     if let Some(path) = arguments.after("--unix") {
         let _ = std::fs::remove_file(path);
         server.listen(std::os::unix::net::UnixListener::bind(path).unwrap()).unwrap();

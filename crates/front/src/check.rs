@@ -1,7 +1,7 @@
-//! A check of any NBD server: what it does with each feature of the protocol, what was sent and what came back.
+//! Conformance check of any NBD server: each feature of the protocol with the request and the response.
 //!
-//! Judges by the public specification (NetworkBlockDevice/nbd, `doc/proto.md`) and knows nothing about how a server
-//! works. Writes only when it is allowed to, and puts back what it overwrote.
+//! Follows the public specification (NetworkBlockDevice/nbd, `doc/proto.md`). Writes only with permission, and restores
+//! overwritten data.
 
 mod data;
 mod options;
@@ -17,42 +17,42 @@ use plimsoll_device::nbd::{Address, TalkError};
 
 use self::probe::Probe;
 
-/// What a check found out about a feature.
+/// Result of a check of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The server does what the specification says.
+    /// Conforms to the specification.
     Pass,
-    /// It does not.
+    /// Violates the specification.
     Fail,
-    /// It does not offer the feature, and says so properly.
+    /// Not offered, and refused correctly.
     Unsupported,
-    /// It was not tried, for the reason that is given.
+    /// Not tested, for the stated reason.
     NotTried,
 }
 
-/// One feature.
+/// A checked feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The part of the protocol that it belongs to.
+    /// Part of the protocol.
     pub area: &'static str,
-    /// What it is.
+    /// Name of the feature.
     pub feature: &'static str,
-    /// What was found out.
+    /// Result.
     pub verdict: Verdict,
-    /// What was sent.
+    /// The request.
     pub sent: String,
-    /// What came back.
+    /// The response.
     pub got: String,
 }
 
-/// What may be done to the server.
+/// Permitted operations on the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Permission {
-    /// The export may be written. What is overwritten is put back, if nothing breaks in between.
+    /// Allows writes. Overwritten data are restored unless the connection fails.
     pub writes: bool,
-    /// How long each answer is waited for.
+    /// Timeout of each response.
     pub timeout: Duration,
-    /// How long each of the loads lasts that response times are taken of; zero for none.
+    /// Duration of each load for response times; zero to skip them.
     pub timing: Duration,
 }
 
@@ -62,7 +62,7 @@ impl Default for Permission {
     }
 }
 
-/// What one feature showed.
+/// Outcome of a check.
 struct Found {
     verdict: Verdict,
     sent: String,
@@ -74,7 +74,7 @@ impl Found {
         Self { verdict, sent: sent.into(), got: got.into() }
     }
 
-    /// Passes when `good`, else fails.
+    /// `Pass` if `good`, otherwise `Fail`.
     fn judged(good: bool, sent: impl Into<String>, got: impl Into<String>) -> Self {
         Self::new(if good { Verdict::Pass } else { Verdict::Fail }, sent, got)
     }
@@ -88,17 +88,17 @@ impl Found {
     }
 }
 
-/// A feature, and how it is looked at: on connections of its own.
+/// A feature and its check, which uses separate connections.
 struct Feature {
     area: &'static str,
     name: &'static str,
-    look: fn(&Probe<'_>) -> Result<Found, TalkError>,
+    run: fn(&Probe<'_>) -> Result<Found, TalkError>,
 }
 
 /// Checks the server of an export.
 ///
 /// # Errors
-/// It cannot be reached, or has no such export: then there is nothing to check.
+/// The server cannot be reached, or lacks the export.
 pub fn check(address: &Address, permission: &Permission) -> Result<Vec<Row>, TalkError> {
     let probe = Probe::new(address, permission)?;
     let groups =
@@ -107,7 +107,7 @@ pub fn check(address: &Address, permission: &Permission) -> Result<Vec<Row>, Tal
 }
 
 fn row(feature: &Feature, probe: &Probe<'_>) -> Row {
-    let found = (feature.look)(probe).unwrap_or_else(|error| {
+    let found = (feature.run)(probe).unwrap_or_else(|error| {
         let mut got = error.to_string();
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {

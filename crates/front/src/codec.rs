@@ -1,8 +1,7 @@
 //! The protocol between a client and the server, as a pure state machine: bytes in, requests out; replies in, bytes out.
 //!
-//! A codec has no socket, no clock and no volume, and holds no payload of a read or write: the server receives the payload
-//! of a write into a buffer of its own, and sends that of a read behind the bytes of the reply. `Protocol` is the only place where
-//! the server's codecs are named: a further protocol is a variant of it.
+//! A codec has no socket, clock or volume, and no payloads: the server receives the payload of a write into a buffer,
+//! and sends that of a read behind the bytes of the reply. Codecs of the server are variants of `Protocol`.
 
 use std::net::SocketAddr;
 
@@ -24,17 +23,17 @@ pub trait Codec {
     /// Appends the reply to a request. The bytes of a read have to follow it.
     fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>);
 
-    /// Bytes of a message without its payload, where all messages are alike from now on. The server can then receive a
-    /// message alone, and its payload directly into a buffer.
+    /// Length of a message without its payload, if all further messages have the same length. The server can then
+    /// receive the message separately, and its payload directly into a buffer.
     fn header_bytes(&self) -> Option<usize> {
         None
     }
 
-    /// The connection is encrypted from now on: the negotiation begins again.
+    /// The connection is encrypted: the negotiation restarts.
     fn start_tls(&mut self) {}
 
     /// Whether a received payload matches the trailer behind it. Otherwise the connection ends.
-    fn verify(&self, payload: &[u8], trailer: &[u8]) -> bool {
+    fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool {
         let _ = (payload, trailer);
         true
     }
@@ -76,7 +75,7 @@ pub trait Codec {
         false
     }
 
-    /// Is called about once in a second.
+    /// Called about once per second.
     fn tick(&mut self, out: &mut Vec<u8>) -> Message {
         let _ = out;
         Message::Handled
@@ -100,7 +99,7 @@ pub struct Exports<'a> {
 /// A decoded message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// Bytes of the input that are done with. The rest has to be fed again, with more behind it.
+    /// Consumed bytes of the input. The rest has to be fed again with more bytes behind it.
     pub used: usize,
     /// The consequence for the server.
     pub message: Message,
@@ -374,8 +373,8 @@ impl Codec for Protocol {
         }
     }
 
-    fn verify(&self, payload: &[u8], trailer: &[u8]) -> bool {
-        self.extended().is_none_or(|codec| codec.verify(payload, trailer))
+    fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool {
+        self.extended_mut().is_none_or(|codec| codec.verify(payload, trailer))
     }
 
     fn part_done(&mut self, tag: &Tag, outcome: Result<(), Errno>) {

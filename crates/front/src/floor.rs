@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 
 use plimsoll_device::nbd::{Connection, Remote, Socket};
 use plimsoll_device::{Clock, Shape, sharpen_timers};
-use plimsoll_drive::{Rules, drive};
+use plimsoll_drive::{Rules, drive_streams};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Span};
@@ -21,11 +21,11 @@ use crate::files::Files;
 use crate::offer::Offer;
 use crate::server::{Limits, Server};
 
-/// Size of the export: it fits the processor's caches, as the floor is not about memory.
+/// Size of the export: fits into processor caches, so that memory latency is excluded.
 const SIZE: Bytes = Bytes::mib(1);
 
-/// Delays of answers in the measurements of timers, and the share of the time for each. A processor that sleeps longer
-/// takes longer to wake, so several delays are measured.
+/// Response delays of the timer measurements, and the share of the time for each. Processors wake more slowly from
+/// longer sleeps, so several delays are measured.
 const WAITS: [(Span, f64); 4] = [
     (Span::from_micros(50), 0.08),
     (Span::from_micros(250), 0.12),
@@ -53,9 +53,9 @@ pub struct Floor {
     pub iops: u64,
 }
 
-/// The result of one load on one server.
+/// Result of a load on a server.
 #[derive(Debug)]
-struct Looked {
+struct Measured {
     /// Service times.
     service: Bins,
     /// Lateness of the server.
@@ -64,19 +64,19 @@ struct Looked {
 }
 
 impl Floor {
-    /// Measures it, for `span` in all: half a second is enough.
+    /// Measures the floor within `span`; half a second is sufficient.
     ///
     /// # Errors
-    /// The kernel has no `io_uring`, or does not allow it; no thread or socket can be had.
+    /// The kernel does not provide or permit `io_uring`, or a thread or socket could not be created.
     pub fn measure(span: Span) -> io::Result<Self> {
         let share = |share: f64| Span::from_secs_f64(span.as_secs_f64() * share);
         let of = |bins: &Bins, quantile| bins.quantile(quantile).unwrap_or_default();
-        let single = look(Span::ZERO, 1, share(AT_ONCE))?;
-        let many = look(Span::ZERO, 32, share(AT_ONCE))?;
+        let single = run(Span::ZERO, 1, share(AT_ONCE))?;
+        let many = run(Span::ZERO, 32, share(AT_ONCE))?;
         let mut waits = [(Span::ZERO, Span::ZERO); WAITS.len()];
         let mut timers = Bins::default();
         for (found, (wait, part)) in waits.iter_mut().zip(WAITS) {
-            let looked = look(wait, 1, share(part))?;
+            let looked = run(wait, 1, share(part))?;
             let response = of(&looked.service, 0.5);
             *found = (wait, response - wait.min(response));
             if wait >= Span::from_millis(1) {
@@ -112,7 +112,7 @@ impl Floor {
 }
 
 /// Offers reads for `lasts` to a server that delays each answer by `wait`.
-fn look(wait: Span, depth: u32, lasts: Span) -> io::Result<Looked> {
+fn run(wait: Span, depth: u32, lasts: Span) -> io::Result<Measured> {
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     for timeout in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
         sockopt::set_socket_timeout(&ours, timeout, Some(std::time::Duration::from_secs(10)))?;
@@ -122,10 +122,10 @@ fn look(wait: Span, depth: u32, lasts: Span) -> io::Result<Looked> {
     // The client is gone, so the server ends; its error explains that of the client.
     let lateness = server.join().expect("a server does not panic")?;
     let (service, iops) = seen?;
-    Ok(Looked { service, lateness, iops })
+    Ok(Measured { service, lateness, iops })
 }
 
-/// Serves one client to its end, and returns the lateness of the answers.
+/// Serves a client until it disconnects, and returns the lateness of the replies.
 fn serve(wait: Span, client: OwnedFd) -> io::Result<Bins> {
     let volumes = Volumes::plain([SIZE.get()], wait);
     let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start())?;
@@ -152,7 +152,7 @@ fn offer(server: OwnedFd, depth: u32, lasts: Span) -> io::Result<(Bins, f64)> {
     let start = clock.now();
     let phase = Phase { end: start + lasts, ..Phase::unbounded(start) };
     let mut load = Streams::new(&[stream], 0, phase).expect("a MiB holds a block");
-    let seen = drive(&mut target, &mut load, &Rules::new(depth, lasts), &mut |_| ControlFlow::Continue(()))
+    let seen = drive_streams(&mut target, &mut load, &Rules::new(depth, lasts), &mut |_| ControlFlow::Continue(()))
         .map_err(|torn| io::Error::other(torn.fault))?;
     let mut service = Bins::default();
     let (mut operations, mut span) = (0, Span::ZERO);
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_has_a_floor() {
+    fn floor_is_measured() {
         let floor = Floor::measure(Span::from_millis(400)).unwrap();
         assert!(floor.iops > 100, "{floor:?}");
         assert!(floor.round_trip_p50 > Span::ZERO && floor.round_trip_p50 <= floor.round_trip_p99, "{floor:?}");

@@ -1,9 +1,9 @@
-//! FUSE from the server's side: a filesystem with one regular file, which is a volume. With a loop device on it, that is
-//! a block device on any Linux.
+//! FUSE server: a filesystem with a single regular file, which is a volume. With a loop device it is a block device on
+//! any Linux.
 //!
-//! A pure codec, messages of the kernel in and requests out, and beside it how such a filesystem is mounted. It is
-//! written here because crates for FUSE bring threads of their own, and each hop between those and the one ring loop would
-//! cost more than the work itself; of the protocol, one file needs little.
+//! A pure codec from kernel messages to requests, and mounting. Implemented here because FUSE crates bring their own
+//! threads, and each hop between these and the ring loop would cost more than the request itself; a single file needs
+//! only a small part of the protocol.
 
 mod mount;
 mod reply;

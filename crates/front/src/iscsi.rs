@@ -15,13 +15,14 @@ mod sense;
 mod target;
 mod task;
 mod text;
+mod unneeded;
 mod wire;
 
 use plimsoll_volume::{Errno, Export};
 
 pub use self::chap::{Chap, Credentials, ENTROPY_BYTES};
-pub use self::identity::InquiryNames;
-pub use self::target::{TargetSettings, Targets};
+pub use self::identity::{InquiryNames, Paths, UnitIdentity};
+pub use self::target::{Controller, TargetSettings, Targets};
 
 use self::cdb::block_status;
 use self::identity::Unit;
@@ -30,6 +31,7 @@ use self::sense::{Sense, status};
 use self::target::SessionId;
 use self::task::{Command, Segment, Task, TaskState};
 use self::text::{Parameters, SEGMENT_MAX};
+use self::unneeded::Unneeded;
 use self::wire::{Digest, HEADER_BYTES, Header, Numbering, Sender, flag, padding, request, response};
 use crate::codec::{Codec, Decoded, Division, Exports, Message, ReadPart, ReplyBody, Tag};
 use crate::slots::Slots;
@@ -53,8 +55,8 @@ pub struct IscsiCodec {
     tasks: Slots<Task>,
     /// Commands in progress at most; the window is smaller by those in progress.
     queue_depth: u32,
-    /// Bytes of the present data segment that are not needed.
-    discard: usize,
+    /// The rest of the present data segment, which is not needed.
+    unneeded: Unneeded,
     /// The present data segment, if the codec keeps it.
     segment: Option<Segment>,
     /// The task that goes on without further input.
@@ -100,12 +102,12 @@ impl IscsiCodec {
         Self {
             targets: targets.clone(),
             local,
-            phase: Phase::Login(Box::new(Login::new(entropy))),
+            phase: Phase::Login(Box::new(Login::new(targets.portal, entropy))),
             sender: Sender { stat_sn: 1, window: queue_depth, ..Sender::default() },
             parameters: Parameters::default(),
             tasks: Slots::new(),
             queue_depth,
-            discard: 0,
+            unneeded: Unneeded::default(),
             segment: None,
             resume: None,
             gathering: 0,
@@ -197,8 +199,9 @@ impl IscsiCodec {
             Purpose::Discovery => (Phase::Discovery, Message::Handled),
             Purpose::Normal(export) => {
                 let Some(offer) = offer(export) else { return Message::Invalid };
-                let (name, names) = (state.settings.target_name(&offer.name), state.settings.names.clone());
-                let (id, unit) = (state.begin(export, &port), Unit::new(offer, name, names));
+                let unit = Unit::new(offer, &state.settings, self.targets.portal);
+                let id = state.begin(export, &port, self.targets.portal.group(unit.identity.paths));
+                self.queue_depth = self.sender.window;
                 (Phase::Full(Box::new(Session { id, export, port, unit, epoch: 0 })), Message::Opened(export))
             }
         };
@@ -277,17 +280,16 @@ impl IscsiCodec {
 
 impl Codec for IscsiCodec {
     fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded {
-        if let Some(task) = self.resume.take() {
+        // The digest of a segment covers bytes that are not needed, too: the task goes on behind them.
+        if let Some(task) = self.resume.take_if(|_| self.unneeded.is_empty()) {
             return Decoded { used: 0, message: self.proceed(task, out) };
         }
         if input.is_empty() {
             return Decoded { used: 0, message: Message::Incomplete };
         }
         self.silent = 0;
-        if self.discard > 0 {
-            let used = self.discard.min(input.len());
-            self.discard -= used;
-            return Decoded { used, message: Message::Handled };
+        if !self.unneeded.is_empty() {
+            return self.unneeded.pass(input);
         }
         if self.segment.is_some() {
             return self.keep(input, out);
@@ -324,7 +326,11 @@ impl Codec for IscsiCodec {
         self.session().map(|_| HEADER_BYTES + self.sender.header_digest.size())
     }
 
-    fn verify(&self, payload: &[u8], trailer: &[u8]) -> bool {
+    fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool {
+        if !self.unneeded.is_empty() {
+            self.unneeded.begin_with(payload, trailer);
+            return true;
+        }
         let (padding, digest) = trailer.split_at(padding(payload.len() as u32).min(trailer.len()));
         self.sender.data_digest.matches(payload, padding, digest)
     }

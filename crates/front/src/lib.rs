@@ -1,6 +1,6 @@
 //! Serves volumes to clients: a pure codec for each protocol, and one ring loop.
 //!
-//! Products and models are unknown here: [`plimsoll_volume::Volumes`] decides when a request is answered.
+//! Independent of products and models: [`plimsoll_volume::Volumes`] decides when a request is answered.
 
 pub mod check;
 pub mod codec;

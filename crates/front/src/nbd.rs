@@ -1,6 +1,6 @@
-//! NBD from the server's side, as a pure codec: bytes in and requests out, replies in and bytes out.
+//! NBD server as a pure codec: bytes to requests, replies to bytes.
 //!
-//! It has no socket, clock or volume. The numbers are those of [`plimsoll_device::nbd::wire`].
+//! Constants are those of [`plimsoll_device::nbd::wire`].
 
 mod handshake;
 mod meta;

@@ -18,7 +18,7 @@ pub enum News<'a> {
 /// Notifies the service manager at `socket`, the value of `NOTIFY_SOCKET`.
 ///
 /// # Errors
-/// It cannot be told. A server goes on without.
+/// The notification could not be sent. A server continues without it.
 pub fn notify(socket: &OsStr, news: News<'_>) -> io::Result<()> {
     let address = match socket.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name)?,

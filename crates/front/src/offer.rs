@@ -1,14 +1,16 @@
-//! An export as clients see it, whatever their protocol.
+//! An export as seen by clients of any protocol.
 
 use plimsoll_device::nbd::Emulation;
 use plimsoll_volume::{Access, Export};
 
+use crate::iscsi::UnitIdentity;
+
 /// Whether seeks take time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// They do not: flash, memory, a network volume.
+    /// No: flash, memory, a network volume.
     Solid,
-    /// They do: a rotating disk.
+    /// Yes: a rotating disk.
     Rotational,
 }
 
@@ -32,25 +34,27 @@ impl Default for Blocks {
 /// An export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its number in the server's volumes.
+    /// Number in the server's volumes.
     pub export: Export,
-    /// Its name for clients.
+    /// Name for clients.
     pub name: String,
-    /// A sentence about it for people; may be empty. An export with a model has to declare it here, or its times would be
-    /// taken for measured ones: see [`Offer::emulated`].
+    /// Description for users; may be empty. An export with a model has to declare it here, as its response times could
+    /// be mistaken for measured ones: see [`Offer::emulated`].
     pub description: String,
     /// Bytes.
     pub size: u64,
-    /// Whether it can be written.
+    /// Write permission.
     pub access: Access,
     /// Whether seeks take time.
     pub medium: Medium,
     /// Sizes of requests.
     pub blocks: Blocks,
+    /// The identity of its logical unit over iSCSI; `None` derives it from the name.
+    pub unit: Option<Box<UnitIdentity>>,
 }
 
 impl Offer {
-    /// An export of `size` bytes that can be written, on a medium without seeks.
+    /// A writable export of `size` bytes on a medium without seeks.
     pub fn new(export: Export, name: impl Into<String>, size: u64) -> Self {
         Self {
             export,
@@ -60,10 +64,11 @@ impl Offer {
             access: Access::ReadWrite,
             medium: Medium::Solid,
             blocks: Blocks::default(),
+            unit: None,
         }
     }
 
-    /// The same with a description of the emulation.
+    /// Adds a description of the emulation.
     pub fn emulated(self, emulation: &Emulation) -> Self {
         Self { description: emulation.to_string(), ..self }
     }

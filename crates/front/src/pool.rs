@@ -170,7 +170,7 @@ mod tests {
             pool.give_back(buffer);
         }
         let large = pool.lend(32 << 20).unwrap();
-        assert!(pool.lend(1).is_none(), "one too large is lent alone");
+        assert!(pool.lend(1).is_none(), "a buffer above the limit is lent if it is the only one");
         pool.give_back(large);
         assert_eq!(pool.lent(), 0);
     }
@@ -186,6 +186,6 @@ mod tests {
         let used = pool.lend_anyway(4096);
         pool.give_back(used);
         assert!(pool.trim());
-        assert_eq!(pool.kept[0].len(), 1, "as many as were needed at the same time");
+        assert_eq!(pool.kept[0].len(), 1, "the peak number in use");
     }
 }

@@ -30,7 +30,7 @@ use std::io;
 use io_uring::types::Timespec;
 use plimsoll_device::Clock;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Backing, Export, Extent, Job, Place, Reply, Store, Ticket, Volumes};
+use plimsoll_volume::{Export, Extent, Job, Place, Reply, StoreId, Ticket, Volumes};
 
 use self::checked::Guards;
 use self::combine::Lock;
@@ -48,6 +48,7 @@ use self::work::Task;
 use crate::codec::{Codec, Message};
 use crate::files::Files;
 use crate::floor::Floor;
+use crate::iscsi::{Controller, Targets};
 use crate::offer::Offer;
 use crate::pool::Pool;
 use crate::slots::Slots;
@@ -86,13 +87,13 @@ static POLL_INTERVAL: Timespec = Timespec::new().sec(1);
 const SHUTDOWN_TIMEOUT: Span = Span::from_secs(5);
 
 /// A server: made, given exports and listeners, and run on one thread.
-pub struct Server<B = Store> {
+pub struct Server {
     ring: Ring,
     clock: Clock,
     now: Instant,
     waker: Waker,
     floor: Option<Floor>,
-    volumes: Volumes<B>,
+    volumes: Volumes,
     files: Files,
     inline_io: InlineIo,
     offers: Vec<Offer>,
@@ -107,7 +108,7 @@ pub struct Server<B = Store> {
     listener_serial: u64,
     mounts: Mounts,
     pool: Pool,
-    mailbox: Mailbox<B>,
+    mailbox: Mailbox,
     counts: Counts,
     jobs: Vec<Job>,
     replies: Vec<Reply>,
@@ -124,7 +125,7 @@ pub struct Server<B = Store> {
     freed: bool,
     /// Edits begun so far, and the callbacks of those in progress.
     edits: u64,
-    editing: BTreeMap<Ticket, EditCallback<B>>,
+    editing: BTreeMap<Ticket, EditCallback>,
     /// Logs that are being replaced.
     replacing: u32,
     /// Exports that are recorded.
@@ -135,12 +136,12 @@ pub struct Server<B = Store> {
     stop: Option<Instant>,
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// A server without exports and listeners, on `clock`.
     ///
     /// # Errors
     /// The kernel has no `io_uring`, or does not allow it; or checksums cannot be computed again after an unclean end.
-    pub fn new(volumes: Volumes<B>, mut files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
+    pub fn new(volumes: Volumes, mut files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
         files.recover_sums()?;
         let now = clock.now();
         Ok(Self {
@@ -183,7 +184,7 @@ impl<B: Backing + 'static> Server<B> {
     }
 
     /// A handle for other threads.
-    pub fn handle(&self) -> Handle<B> {
+    pub fn handle(&self) -> Handle {
         self.mailbox.handle.clone()
     }
 
@@ -207,12 +208,24 @@ impl<B: Backing + 'static> Server<B> {
     /// Withdraws an offer. Its connections and mounts end after requests in flight were answered.
     pub fn retract(&mut self, export: Export) {
         self.offers.retain(|offer| offer.export != export);
+        self.for_targets(|targets| targets.forget(export));
         self.end_mounts(export);
         for number in self.connections.numbers() {
             if self.connections.get(number).is_some_and(|connection| connection.export() == Some(export)) {
                 self.close(number);
             }
         }
+    }
+
+    /// Makes a controller the owner of an export with [`Paths::TwoControllers`](crate::iscsi::Paths): its paths are
+    /// optimized from now on.
+    pub fn set_owner(&mut self, export: Export, owner: Controller) {
+        self.for_targets(|targets| targets.set_owner(export, owner));
+    }
+
+    /// Calls `each` for the iSCSI targets of all listening sockets; several sockets may have the same ones.
+    fn for_targets(&self, each: impl Fn(&Targets)) {
+        self.listeners.iter().filter_map(Listener::targets).for_each(each);
     }
 
     /// Ends a connection after the requests in flight, and announces that.
@@ -238,6 +251,11 @@ impl<B: Backing + 'static> Server<B> {
         self.connections.len()
     }
 
+    /// The identity of the data directory; `None` without one.
+    pub fn store_id(&self) -> Option<StoreId> {
+        self.files.id()
+    }
+
     /// Allocated ranges and holes of an export from `offset` on, from its map or its file.
     fn extents(&mut self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         let extents = self.volumes.extents(export, offset, length, limit);
@@ -248,7 +266,7 @@ impl<B: Backing + 'static> Server<B> {
     }
 
     /// The volumes between two rounds of the loop, the present time, and the list for jobs that result from calls.
-    pub fn volumes(&mut self) -> (&mut Volumes<B>, Instant, &mut Vec<Job>) {
+    pub fn volumes(&mut self) -> (&mut Volumes, Instant, &mut Vec<Job>) {
         self.now = self.clock.now();
         (&mut self.volumes, self.now, &mut self.jobs)
     }
@@ -468,7 +486,7 @@ fn give_memory_back() {
     };
 }
 
-impl<B> Drop for Server<B> {
+impl Drop for Server {
     fn drop(&mut self) {
         if self.ring.uring.in_flight() > 0 {
             // The kernel may still write to this memory: it is leaked rather than reused.

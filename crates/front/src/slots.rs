@@ -1,6 +1,6 @@
 //! A table of values with small numbers, which are reused after removal.
 
-/// A table that fills its gaps first.
+/// A table that reuses the lowest free numbers.
 #[derive(Debug)]
 pub(crate) struct Slots<T> {
     all: Vec<Option<T>>,
@@ -39,12 +39,12 @@ impl<T> Slots<T> {
         self.all.get_mut(number as usize)?.as_mut()
     }
 
-    /// All of them.
+    /// All values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.all.iter().flatten()
     }
 
-    /// All of them.
+    /// All values.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.all.iter_mut().flatten()
     }

@@ -54,9 +54,9 @@ mod tests {
         assert_eq!(runs(0, 128 << 10, 9), all[..4]);
         assert_eq!(runs(0, 1 << 20, 5), all);
         assert_eq!(runs(512, 8192, 9), [(4096 - 512, true), (8192 - 4096 + 512, false)]);
-        assert_eq!(runs(1 << 19, 1 << 19, 9), [(1 << 19, false)], "nothing but a hole is behind");
+        assert_eq!(runs(1 << 19, 1 << 19, 9), [(1 << 19, false)], "only a hole follows");
         let (pipe, _writer) = std::io::pipe().unwrap();
         let whole = extents(pipe.as_fd(), 0, 512, 9);
-        assert_eq!(whole, [Extent { length: 512, allocated: true }], "it knows no holes");
+        assert_eq!(whole, [Extent { length: 512, allocated: true }], "no holes are reported");
     }
 }

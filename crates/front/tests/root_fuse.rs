@@ -1,9 +1,9 @@
-//! Volumes as files and block devices of the kernel: FUSE mounts and loop devices of the test's own.
+//! Volumes as files and block devices of the kernel, on FUSE mounts and loop devices created by the test.
 //!
-//! Needs root, /dev/fuse and loop devices, and runs only with `PLIMSOLL_ROOT_TESTS=1`. Unmounts and takes back what it
-//! made, also when it fails. Touches no other device.
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-#![allow(clippy::print_stderr, reason = "a suite that is skipped says why")]
+//! Needs root, /dev/fuse and loop devices, and runs only with `PLIMSOLL_ROOT_TESTS=1`. Removes its mounts and devices
+//! even on failure, and touches no others.
+#![allow(clippy::unwrap_used, reason = "a failed test reports its location")]
+#![allow(clippy::print_stderr, reason = "a skipped suite reports the reason")]
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -19,16 +19,16 @@ use plimsoll_front::fuse::{self, Mountpoint, UnmountError};
 use plimsoll_front::{Checksums, Files, Handle, Limits, Offer, Server};
 use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
-/// XFS wants more than 300 MiB.
+/// XFS needs more than 300 MiB.
 const SIZE: u64 = 512 << 20;
 
-/// What has to happen sooner or later may take so long on a busy host.
+/// Timeout of asynchronous events on a busy host.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Says the killed server where to mount.
+/// Mount point of the killed server.
 const CHILD: &str = "PLIMSOLL_FUSE_CHILD";
 
-/// One at a time: free loop devices are looked for.
+/// Serialises tests, as they search for free loop devices.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> Option<MutexGuard<'static, ()>> {
@@ -38,7 +38,7 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
     match (asked, root, fuse) {
         (false, ..) => eprintln!("skipped: needs root, and runs only with PLIMSOLL_ROOT_TESTS=1"),
         (_, false, _) => eprintln!("skipped: PLIMSOLL_ROOT_TESTS=1 is set, but this is not root"),
-        (.., false) => eprintln!("skipped: there is no /dev/fuse"),
+        (.., false) => eprintln!("skipped: /dev/fuse is missing"),
         _ => return Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)),
     }
     None
@@ -123,7 +123,7 @@ fn serve(home: &Path, told: Sender<Handle>) {
     let create = Edit::Create { size: SIZE, text: String::new() };
     let ready = move |server: &mut Server, outcome: Result<(), _>| {
         outcome.unwrap();
-        // So little that requests have to wait their turn.
+        // Small limits, so that requests have to wait.
         let limits = plimsoll_volume::Limits { requests: 16, bytes: 4 << 20, payload: 4 << 20, block: 1 };
         let model = plimsoll_model::parse("link(20us)").unwrap();
         let (volumes, now, _) = server.volumes();
@@ -148,7 +148,7 @@ impl Drop for Rig {
     }
 }
 
-/// A loop device, taken back when it is dropped, and a filesystem on it.
+/// A loop device with a filesystem, detached on drop.
 struct Disk {
     device: LoopDevice,
     point: PathBuf,
@@ -194,7 +194,7 @@ fn file_keeps_written_data() {
         file.read_exact_at(&mut back, place).unwrap();
         assert!(back == data, "{place} {length}");
     }
-    assert_eq!(file.write_at(&[1; 8192], SIZE - 4096).unwrap(), 4096, "up to the end");
+    assert_eq!(file.write_at(&[1; 8192], SIZE - 4096).unwrap(), 4096, "up to the end of the file");
     assert_eq!(file.write_at(&[1], SIZE).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
     assert_eq!(file.read_at(&mut [0; 10], SIZE).unwrap(), 0);
     file.sync_all().unwrap();
@@ -216,11 +216,11 @@ fn holes_are_punched_and_found() {
     expected[3_000_000..3_000_100].fill(0);
     let mut back = vec![0; 4 << 20];
     file.read_exact_at(&mut back, 0).unwrap();
-    assert!(back == expected, "zeros are exact to the byte");
+    assert!(back == expected, "zeroed ranges are exact to the byte");
     let hole = rustix::fs::seek(&file, rustix::fs::SeekFrom::Hole(0)).unwrap();
     assert!((1000..2_001_000).contains(&hole) || hole >= 4 << 20, "{hole}");
     assert_eq!(rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(0)).unwrap(), 0);
-    assert!(rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(64 << 20)).is_err(), "there is no data behind");
+    assert!(rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(64 << 20)).is_err(), "no data follow");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn concurrent_requests_keep_their_data() {
                     --verify=crc32c --offset=256m --offset_increment=32m --output-format=terse --filename";
     run(buffered, &[&rig.file()]);
     let lent = rig.handle.call(|server| server.lent_bytes()).unwrap();
-    assert_eq!(lent, u64::from(fuse::PAYLOAD_MAX), "but for the next message, nothing is held");
+    assert_eq!(lent, u64::from(fuse::PAYLOAD_MAX), "only memory for the next message is lent");
 }
 
 #[test]
@@ -247,19 +247,19 @@ fn unmounted_file_is_not_served() {
     assert_eq!(plimsoll_device::occupant(&rig.file()).map(|found| found.pid), Some(std::process::id()));
     drop(file);
     mountpoint.unmount().map_err(|(error, _)| error).unwrap();
-    eventually("the server still serves it", || rig.mounts() == 0);
+    eventually("the mount ends", || rig.mounts() == 0);
     assert_eq!(rig.handle.call(|server| server.lent_bytes()).unwrap(), 0);
     let (device, mountpoint) = fuse::mount(&rig.directory.join("mnt")).unwrap();
     rig.handle.call(|server| server.mount(Export(0), device).unwrap()).unwrap();
     assert_eq!(fs::metadata(rig.file()).unwrap().len(), SIZE, "it can be mounted again");
     rig.handle.call(|server| server.end_mounts(Export(0))).unwrap();
-    eventually("accesses do not fail", || fs::metadata(rig.file()).is_err());
+    eventually("accesses fail", || fs::metadata(rig.file()).is_err());
     drop(mountpoint);
-    assert!(!fuse::clear_stale(&rig.directory.join("mnt")).unwrap(), "nothing is left");
+    assert!(!fuse::clear_stale(&rig.directory.join("mnt")).unwrap(), "no stale mount remains");
 }
 
 #[test]
-fn a_filesystem_on_a_loop_device_is_clean() {
+fn filesystem_on_a_loop_device_is_clean() {
     let Some(turn) = turn().filter(|_| installed("mkfs.ext4")) else { return };
     let rig = Rig::new("ext4", Some(turn));
     let disk = Disk::over(&rig);
@@ -269,7 +269,7 @@ fn a_filesystem_on_a_loop_device_is_clean() {
     let file = disk.point.join("file");
     fs::write(&file, pattern(7, 20 << 20)).unwrap();
     run("sync -f", &[&file]);
-    assert!(matches!(disk.device.clone().detach(), Err(LoopError::Busy(_))), "a mounted device is kept");
+    assert!(matches!(disk.device.clone().detach(), Err(LoopError::Busy(_))), "a mounted device is not detached");
     run("fstrim", &[&disk.point]);
     run("umount", &[&disk.point]);
     run("e2fsck -f -n", &[disk.device.device()]);
@@ -280,11 +280,11 @@ fn a_filesystem_on_a_loop_device_is_clean() {
     assert_eq!(fs::read_to_string(format!("/sys/block/{direct}/loop/dio")).unwrap().trim(), "1");
     assert_eq!(LoopDevice::all_over(&rig.file()).unwrap(), std::slice::from_ref(&disk.device));
     disk.device.clone().detach().unwrap();
-    assert!(matches!(disk.device.resize(), Err(LoopError::NotOver { .. })), "it is nobody's now");
+    assert!(matches!(disk.device.resize(), Err(LoopError::NotOver { .. })), "the device is detached");
 }
 
 #[test]
-fn a_mounted_filesystem_grows_with_its_volume() {
+fn mounted_filesystem_grows_with_its_volume() {
     let Some(turn) = turn().filter(|_| installed("mkfs.xfs")) else { return };
     let rig = Rig::new("xfs", Some(turn));
     let disk = Disk::over(&rig);
@@ -302,7 +302,7 @@ fn a_mounted_filesystem_grows_with_its_volume() {
     run("xfs_repair -n", &[disk.device.device()]);
 }
 
-/// The server that is killed: this program once more.
+/// The killed server: this test program as a child process.
 #[test]
 fn as_a_child() {
     let Some(home) = std::env::var_os(CHILD) else { return };
@@ -318,7 +318,7 @@ fn killed_server_leaves_no_process_hanging() {
     fs::create_dir_all(&directory).unwrap();
     let directory = directory.canonicalize().unwrap();
     let mut server = Child::start(&directory);
-    eventually("the server does not start", || directory.join("ready").exists());
+    eventually("the server starts", || directory.join("ready").exists());
     let (point, file) = (directory.join("point"), directory.join("mnt").join(fuse::NAME));
     fs::create_dir_all(&point).unwrap();
     let device = LoopDevice::over(&file, plimsoll_device::Access::Write).unwrap();
@@ -335,19 +335,19 @@ fn killed_server_leaves_no_process_hanging() {
     std::thread::sleep(Duration::from_millis(300));
     server.kill();
     let begun = Instant::now();
-    assert!(!busy.wait().unwrap().success(), "what was under way fails");
+    assert!(!busy.wait().unwrap().success(), "operations in progress fail");
     assert!(begun.elapsed() < DEADLINE, "{:?}", begun.elapsed());
     assert_eq!(fs::metadata(&file).unwrap_err().raw_os_error(), Some(libc::ENOTCONN));
     run("umount", &[&disk.point]);
     let found = LoopDevice::existing(disk.device.device(), &file).unwrap();
     found.detach().unwrap();
     assert!(fuse::clear_stale(&directory.join("mnt")).unwrap());
-    assert!(!fuse::clear_stale(&directory.join("mnt")).unwrap(), "it is cleared once");
+    assert!(!fuse::clear_stale(&directory.join("mnt")).unwrap(), "only the first call clears it");
     drop(disk);
     fs::remove_dir_all(&directory).unwrap();
 }
 
-/// A server in a process of its own, killed when it is dropped.
+/// A server process, killed on drop.
 struct Child(std::process::Child);
 
 impl Child {

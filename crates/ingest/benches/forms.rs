@@ -1,8 +1,8 @@
-//! How many megabytes of each form are read in a second, on one core, and how much memory that takes at most.
+//! Throughput in MB/s of each input format on a single core, with peak memory.
 //!
-//! `cargo bench -p plimsoll-ingest --bench forms [FORM]`. Inputs are made on the fly: a form is one line in `FORMS`, with
-//! what writes its head and its samples.
-// A bench is no part of the pure crate: it has a clock, arguments and files of the kernel.
+//! `cargo bench -p plimsoll-ingest --bench forms [FORM]`. Inputs are generated: each format is an entry of `FORMS` with
+//! its head and a generator of samples.
+// Benches are outside the pure crate and may use clocks, arguments and kernel files.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use plimsoll_ingest::{Ingest, Outcome};
 const SIZE: usize = 240 << 20;
 const DEVICES: u64 = 8;
 
-/// A form: its name, what stands before the samples, a sample, and what ends the input.
+/// A format: name, text before the samples, sample generator, and end of the input.
 struct Form {
     name: &'static str,
     head: &'static str,
@@ -45,7 +45,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    // `cargo test --benches` passes --test: there is nothing to test here.
+    // `cargo test --benches` passes --test.
     if arguments.iter().any(|argument| argument == "--test") {
         return;
     }
@@ -83,7 +83,7 @@ fn measure(form: &Form) {
     println!("| {} | {:.0} | {figures} |", form.name, fed as f64 / 1e6 / seconds);
 }
 
-/// Time on a processor, so that what else the machine does is not counted; where the kernel does not say it, all time.
+/// CPU time, which excludes other processes; wall time if the kernel does not provide it.
 struct Watch {
     began: Instant,
     ran_ns: Option<u64>,
@@ -106,13 +106,13 @@ fn ran_ns() -> Option<u64> {
     std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
 }
 
-/// The most memory that the process ever had, as the kernel says it.
+/// Peak memory of the process, from the kernel.
 fn most_memory() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())
 }
 
-/// A number that differs from sample to sample.
+/// A number that varies between samples.
 fn some(number: u64, device: u64, below: u64) -> f64 {
     let mixed = (number * DEVICES + device).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     (mixed % (below * 100)) as f64 / 100.0

@@ -1,6 +1,6 @@
 //! atop: output of `atop -P` for programs, and its pages of text.
 //!
-//! The first sample of both is the mean since the host was started: it is left out if others follow.
+//! The first sample of both is the mean since boot: it is dropped if others follow.
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
@@ -27,12 +27,12 @@ struct Sample {
     host: String,
     end: Option<DateTime>,
     length: Span,
-    /// True for the mean since the start.
+    /// True for the mean since boot.
     is_boot: bool,
     disks: Vec<Disk>,
 }
 
-/// The samples of an input: the one since the start waits for another.
+/// The samples of an input; the sample since boot is held back until another one arrives.
 #[derive(Default)]
 struct Samples {
     boot: Option<Sample>,
@@ -41,8 +41,8 @@ struct Samples {
 }
 
 impl Samples {
-    /// Disks of one sample; further ones are left out.
-    const MOST: usize = 10_000;
+    /// Maximum disks of a sample.
+    const MAX_DISKS: usize = 10_000;
 
     fn put(&mut self, sample: Sample, out: &mut Builder) {
         if sample.disks.is_empty() {
@@ -55,12 +55,11 @@ impl Samples {
         self.hand_over(&sample, out);
     }
 
-    /// Hands over the mean since the start if it is the only sample. Returns the number of rows.
+    /// Emits the mean since boot if it is the only sample. Returns the number of rows.
     fn finish(&mut self, out: &mut Builder) -> u32 {
         if let Some(boot) = self.boot.take() {
             if self.count == 0 {
-                let text =
-                    "one sample, the mean since the host was started: every peak is hidden in it; let atop take more";
+                let text = "a single sample with the mean since the host was started, which hides all peaks: let atop take more samples";
                 out.caution(None, text);
                 self.hand_over(&boot, out);
             } else {
@@ -110,7 +109,7 @@ fn is_labelled(head: &Head<'_>) -> Resemblance {
     }
 }
 
-/// The beginning of each line behind its label: host, seconds since 1970, date, time, seconds of the sample.
+/// The first fields of each line after its label: host, seconds since 1970, date, time, seconds of the sample.
 struct Fields<'a> {
     host: &'a str,
     seconds: f64,
@@ -131,7 +130,7 @@ fn fields(line: &str) -> Option<Fields<'_>> {
 #[derive(Default)]
 struct Labelled {
     sample: Sample,
-    /// Seconds since 1970 at the end of the sample at hand.
+    /// End of the current sample, in seconds since 1970.
     seconds: Option<f64>,
     samples: Samples,
     others: u32,
@@ -182,9 +181,9 @@ impl Labelled {
         let disk = fields(line).and_then(|mut fields| Some((labelled_disk(&mut fields, number)?, fields)));
         let Some((disk, fields)) = disk else {
             self.broken = Some(number);
-            return out.caution(Some(Origin::line(number)), "a line without its values: left out");
+            return out.caution(Some(Origin::line(number)), "a line without its values: skipped");
         };
-        // Without the lines between samples, a new time begins a sample.
+        // Without separators, a new time begins a sample.
         if self.seconds.is_some_and(|seconds| (seconds - fields.seconds).abs() > 0.5) {
             self.hand_over(out);
         }
@@ -193,13 +192,13 @@ impl Labelled {
             self.sample.length = Span::from_secs_f64(fields.length);
             self.sample.end = timestamp::of_unix(fields.seconds);
         }
-        if self.sample.disks.len() < Samples::MOST {
+        if self.sample.disks.len() < Samples::MAX_DISKS {
             self.sample.disks.push(disk);
         }
     }
 }
 
-/// Values of a disk behind its name.
+/// Values of a disk after its name.
 const COLUMNS: [Column; 7] = [
     Column("ms busy", Counted::BusySeconds(Class::All), MILLI),
     Column("reads", Counted::Operations(Class::Read), 1.0),
@@ -214,7 +213,7 @@ fn labelled_disk(fields: &mut Fields, line: u64) -> Option<Disk> {
     let name = fields.rest.next()?.to_owned();
     let mut number = || fields.rest.next()?.parse::<f64>().ok().filter(|value| *value >= 0.0);
     let numbers: [Option<f64>; 9] = std::array::from_fn(|_| number());
-    // Older versions end with the writes.
+    // Older versions end after the writes.
     if numbers[..5].iter().any(Option::is_none) {
         return None;
     }
@@ -259,13 +258,13 @@ impl LineFormat for Pages {
                     let end = end.map(|end| out.instant(end));
                     self.sample = Sample { host, end, length, ..Sample::default() };
                 }
-                None => out.caution(Some(Origin::line(number)), "a heading that cannot be read: its page is left out"),
+                None => out.caution(Some(Origin::line(number)), "an unreadable heading: its page is skipped"),
             }
         } else if line.starts_with("DSK |") {
             match page_disk(line, number, self.sample.length) {
-                Some(disk) if self.sample.disks.len() < Samples::MOST => self.sample.disks.push(disk),
+                Some(disk) if self.sample.disks.len() < Samples::MAX_DISKS => self.sample.disks.push(disk),
                 Some(_) => {}
-                None => out.caution(Some(Origin::line(number)), "a disk without its counts: left out"),
+                None => out.caution(Some(Origin::line(number)), "a disk without its counts: skipped"),
             }
         } else if line.contains("since boot ***") {
             self.sample.is_boot = true;
@@ -287,10 +286,7 @@ impl LineFormat for Pages {
         }
         out.part("DSK", Fate::Read(rows));
         if rows < self.count {
-            out.caution(
-                None,
-                "pages leave idle disks out, so means are those of busy times: run `atop -r FILE -P DSK`",
-            );
+            out.caution(None, "pages omit idle disks, so means cover busy times only: run `atop -r FILE -P DSK`");
         }
         Ok(())
     }
@@ -312,9 +308,9 @@ fn page_disk(line: &str, number: u64, length: Span) -> Option<Disk> {
     let (mut sizes, mut rates) = ([None; 2], [None; 2]);
     for cell in cells {
         let mut words = cell.split_ascii_whitespace();
-        let (Some(what), Some(value)) = (words.next(), words.next()) else { continue };
+        let (Some(name), Some(value)) = (words.next(), words.next()) else { continue };
         let value = value.trim_end_matches('%').parse::<f64>().ok().filter(|value| *value >= 0.0);
-        match what {
+        match name {
             "read" => reads = value,
             "write" => writes = value,
             "busy" => busy = value.map(|percent| (percent / 100.0).min(1.0)),
@@ -347,8 +343,8 @@ fn page_disk(line: &str, number: u64, length: Span) -> Option<Disk> {
     Some(Disk { name: name.to_owned(), line: number, values })
 }
 
-/// Bytes from two rounded figures: KiB of an operation, and MiB a second with one decimal. The figure with more printed
-/// digits counts.
+/// Bytes from two rounded figures: KiB per operation, and MiB per second with a decimal. The figure with more printed
+/// digits is used.
 fn bytes(count: f64, kib: Option<f64>, mib_s: Option<f64>, seconds: f64) -> Option<f64> {
     match (kib, mib_s) {
         (Some(kib), Some(mib_s)) if mib_s * 10.0 < kib => Some(count * kib * KIB),

@@ -1,10 +1,10 @@
 //! Oracle's workload reports: AWR as HTML and as text, and Statspack.
 //!
-//! A report is read in two steps: its tables become a `Report`, a set of numbers with their places; then `figures`
-//! derives the demand. The first step differs by form, the second is the same for all.
+//! A report is read in two steps: its tables are collected in a `Report` of numbers with their places; then `figures`
+//! derives the demand. The first step depends on the format, the second does not.
 //!
-//! Tables are known by the names of their columns, never by position, and not by the `summary` attribute: some reports
-//! have none, and that of the buffer pool advisory names another table.
+//! Tables are recognised by the names of their columns, rather than by position or by the `summary` attribute: some
+//! reports have none, and that of the buffer pool advisory names another table.
 
 mod compare;
 mod figures;

@@ -1,7 +1,7 @@
-//! Output of benchmarks: evidence of storage, never demand.
+//! Output of benchmarks: evidence about storage, never demand.
 //!
-//! Each program has a file of its own. Tests of anything else (creating files, one byte at a time, processors) are
-//! listed as ignored; a phase too short to be measured is absent, with the reason.
+//! Each program has a file. Other tests (file creation, single bytes, processors) are listed as ignored; a phase too
+//! short to be measured is absent, with the reason.
 
 mod bonnie;
 mod crystaldiskmark;
@@ -27,16 +27,16 @@ use crate::builder::Builder;
 use crate::reading::{Origin, Scope};
 use crate::refusal::Refusal;
 
-/// The number of a scope that has a part alone: a path, a drive, a device.
+/// The index of a scope that only has a part: a path, a drive, a device.
 fn part(out: &mut Builder, part: &str) -> u32 {
     out.scope(Scope { part: part.to_owned(), ..Scope::default() })
 }
 
-/// The refusal of an input that has more results than any benchmark gives.
+/// The refusal of an input with too many results.
 fn too_many(line: u64, out: &Builder) -> Refusal {
-    let what = format!("more than {MOST_RESULTS} results: give it in parts");
-    out.unusable_at(Origin::line(line), what)
+    let reason = format!("more than {MAX_RESULTS} results: split it into parts");
+    out.unusable_at(Origin::line(line), reason)
 }
 
-/// Results of one input that wait for what stands below them.
-const MOST_RESULTS: usize = 100_000;
+/// Maximum pending results of an input.
+const MAX_RESULTS: usize = 100_000;

@@ -27,31 +27,31 @@ pub struct Builder {
     texts: BTreeSet<Arc<str>>,
     /// The first and the last snapshot of each scope.
     kept: BTreeMap<u32, (usize, Option<usize>)>,
-    /// Time and age of the snapshots at which the last window ends.
+    /// Time and age of the snapshots at the end of the last window.
     until: (Option<DateTime>, Option<Span>),
-    /// Indices of windows with a begin, once they are out of order.
+    /// Indices of windows by begin, once they are out of order.
     timed: Option<BTreeMap<(DateTime, Span), u32>>,
-    /// The length of windows after joining neighbours, once there were too many.
+    /// The length of windows after joining neighbours, if there were too many.
     joined: Option<Span>,
-    /// The number of figures and windows beyond which neighbours are joined.
+    /// Number of figures and windows above which neighbours are joined.
     room: usize,
-    /// The zone of times without an offset.
+    /// Time zone of times without an offset.
     zone: TimeZone,
-    /// The builder's own first refusal, kept because a format need not look after every figure.
+    /// The builder's own first refusal, kept because formats do not check every figure.
     refusal: Option<Refusal>,
 }
 
 impl Builder {
-    /// The maximum of figures of one input, at 64 bytes each.
-    pub const MOST_FIGURES: usize = 8 << 20;
-    /// The figures and windows beyond which neighbouring windows are joined to longer ones: about 32 MB.
-    pub const MOST_FINE: usize = 1 << 19;
-    /// The highest value of a figure, in its unit: a petabyte a second. Sums and products of such values stay finite.
-    pub const HIGHEST: f64 = 1e15;
-    /// The maximum of listed sections of one input.
-    pub const MOST_PARTS: usize = 10_000;
-    /// The maximum of cautions of one input: a file that is wrong in every line repeats one this often.
-    pub const MOST_CAUTIONS: usize = 100;
+    /// Maximum figures of an input, at 64 bytes each.
+    pub const MAX_FIGURES: usize = 8 << 20;
+    /// Figures and windows above which neighbouring windows are joined: about 32 MB.
+    pub const MAX_FINE: usize = 1 << 19;
+    /// Maximum value of a figure, in its unit: a petabyte per second. Sums and products of such values stay finite.
+    pub const MAX_VALUE: f64 = 1e15;
+    /// Maximum listed sections of an input.
+    pub const MAX_PARTS: usize = 10_000;
+    /// Maximum cautions of an input, which a file with an error in every line reaches.
+    pub const MAX_CAUTIONS: usize = 100;
 
     pub(crate) fn new(input: &Input, kind: Kind) -> Self {
         let reading = Reading { name: input.name.clone(), kind, ..Reading::default() };
@@ -68,7 +68,7 @@ impl Builder {
             until: (None, None),
             timed: None,
             joined: None,
-            room: Self::MOST_FINE,
+            room: Self::MAX_FINE,
             zone: TimeZone::UTC,
             refusal: None,
         }
@@ -81,13 +81,13 @@ impl Builder {
     }
 
     /// A refusal of the whole input.
-    pub fn unusable(&self, what: impl Into<String>) -> Refusal {
-        Refusal::Unusable { kind: self.reading.kind, origin: None, what: what.into() }
+    pub fn unusable(&self, reason: impl Into<String>) -> Refusal {
+        Refusal::Unusable { kind: self.reading.kind, origin: None, reason: reason.into() }
     }
 
     /// A refusal of the input at a place.
-    pub fn unusable_at(&self, origin: Origin, what: impl Into<String>) -> Refusal {
-        Refusal::Unusable { kind: self.reading.kind, origin: Some(origin), what: what.into() }
+    pub fn unusable_at(&self, origin: Origin, reason: impl Into<String>) -> Refusal {
+        Refusal::Unusable { kind: self.reading.kind, origin: Some(origin), reason: reason.into() }
     }
 
     /// Sets the version of the program that wrote the input.
@@ -95,7 +95,7 @@ impl Builder {
         self.reading.version = Some(version.to_owned());
     }
 
-    /// A timestamp in UTC. One without an offset is in the zone of the input.
+    /// Converts a timestamp to UTC; without an offset it is in the zone of the input.
     pub(crate) fn instant(&mut self, stamp: Stamp) -> DateTime {
         match stamp.parts() {
             (at, true) => at,
@@ -103,7 +103,7 @@ impl Builder {
         }
     }
 
-    /// A time on the clock of the input's zone in UTC.
+    /// Converts a time in the input's zone to UTC.
     pub(crate) fn local(&mut self, at: DateTime) -> DateTime {
         if self.reading.assumed_zone.is_none() {
             self.reading.assumed_zone = Some(timestamp::name(&self.zone));
@@ -111,7 +111,7 @@ impl Builder {
         timestamp::in_zone(at, &self.zone)
     }
 
-    /// The index of a scope; the same one for equal scopes.
+    /// The index of a scope; equal scopes share an index.
     pub fn scope(&mut self, scope: Scope) -> u32 {
         let scopes = &mut self.reading.scopes;
         *self.scopes.entry(scope).or_insert_with_key(|scope| {
@@ -120,10 +120,11 @@ impl Builder {
         })
     }
 
-    /// If there are arrays of software RAID and disks, counts the operations of one of the two: of arrays, unless they
-    /// carried so little of the traffic of the disks that most of it cannot be theirs. Called once for each host.
+    /// If there are both software RAID arrays and disks, excludes either from totals: disks, unless the arrays' traffic
+    /// is too small for them. Called once for each host.
     pub(crate) fn arrays(&mut self, scopes: impl IntoIterator<Item = (u32, Layer)>) {
-        /// A small write to RAID 6 reads and writes three members each: the maximum for an operation of an array.
+        /// Maximum operations of members per operation of an array: a small write to RAID 6 reads and writes three
+        /// members each.
         const AMPLIFIED: f64 = 8.0;
         let (arrays, disks): (Vec<_>, Vec<_>) = scopes.into_iter().partition(|(_, layer)| *layer == Layer::Array);
         let [arrays, disks] =
@@ -136,19 +137,19 @@ impl Builder {
         let (text, beneath) = if of_arrays * AMPLIFIED >= of_disks {
             let text = format!(
                 "operations are counted at the software RAID {above}: names do not say which disks are its members, so \
-                 {below} are taken for them and left out of totals; --only counts one device alone",
+                 {below} are assumed to be their members and excluded from totals; use --only to count a single device",
             );
             (text, disks)
         } else {
             let text = format!(
                 "operations are counted at the disks {below}: the software RAID {above} carried {:.1} % of their bytes; \
-                 --only counts one device alone",
+                 use --only to count a single device",
                 of_arrays / of_disks * 100.0,
             );
             (text, arrays)
         };
         self.reading.beneath.extend(beneath);
-        // An idle array, such as one for booting, is no reason to doubt.
+        // An idle array, such as for booting, is normal.
         if of_arrays * 100.0 > of_disks || of_disks <= 0.0 {
             self.caution(None, text);
         }
@@ -159,7 +160,7 @@ impl Builder {
         self.reading.is_divided = true;
     }
 
-    /// Leaves a scope out of totals: another one counts its operations as well.
+    /// Excludes a scope from totals: another scope counts its operations as well.
     pub(crate) fn set_beneath(&mut self, scope: u32) {
         self.reading.beneath.insert(scope);
     }
@@ -175,16 +176,16 @@ impl Builder {
         figures.map(|figure| figure.value * self.length(figure.window).as_secs_f64()).sum()
     }
 
-    /// Names of the parts of scopes, for a sentence.
+    /// Names of the parts of scopes, for a message.
     fn parts(&self, scopes: &BTreeSet<u32>) -> String {
-        const MOST: usize = 4;
-        let names = scopes.iter().take(MOST).map(|scope| self.reading.scopes[*scope as usize].part.as_str());
+        const MAX_NAMES: usize = 4;
+        let names = scopes.iter().take(MAX_NAMES).map(|scope| self.reading.scopes[*scope as usize].part.as_str());
         let names = names.collect::<Vec<_>>().join(", ");
-        if scopes.len() > MOST { format!("{names} and {} more", scopes.len() - MOST) } else { names }
+        if scopes.len() > MAX_NAMES { format!("{names} and {} more", scopes.len() - MAX_NAMES) } else { names }
     }
 
-    /// The index of a window: equal to the last one, or to any with the same begin, that one's. Do not keep it beyond
-    /// the next window: if there are too many figures, neighbours are joined and windows are renumbered.
+    /// The index of a window: equal to the last one or to any with the same begin, that window's index. Invalid after
+    /// the next window: with too many figures, neighbours are joined and windows are renumbered.
     pub fn window(&mut self, window: Window) -> u32 {
         let known = match window.begin {
             Some(begin) => self.known(begin, window.length),
@@ -193,8 +194,8 @@ impl Builder {
         known.unwrap_or_else(|| self.sample(window))
     }
 
-    /// The index of a window of its own, though others may look like it: for samples without times. As with
-    /// [`Builder::window`], do not keep it beyond the next window.
+    /// The index of a new window even if it equals others, for samples without times. As with [`Builder::window`],
+    /// invalid after the next window.
     pub fn sample(&mut self, window: Window) -> u32 {
         if self.load() >= self.room {
             self.join();
@@ -207,14 +208,15 @@ impl Builder {
         number
     }
 
-    /// An earlier window. Most inputs go forward in time, so this search is rare.
+    /// An earlier window. Most inputs are in order, so this search is rare.
     fn known(&mut self, begin: DateTime, length: Span) -> Option<u32> {
         let last = self.reading.windows.last()?;
         if last.begin.is_some_and(|last| last < begin) && self.timed.is_none() {
             return None;
         }
         let windows = &self.reading.windows;
-        let all = || windows.iter().zip(0..).filter_map(|(one, number)| Some(((one.begin?, one.length), number)));
+        let all =
+            || windows.iter().zip(0..).filter_map(|(window, number)| Some(((window.begin?, window.length), number)));
         self.timed.get_or_insert_with(|| all().collect()).get(&(begin, length)).copied()
     }
 
@@ -226,8 +228,8 @@ impl Builder {
         self.reading.figures.len() + self.reading.windows.len()
     }
 
-    /// Joins neighbouring windows until half of the room is free. A database's time and the curve of a trace belong to
-    /// their own windows, so these stay as they are.
+    /// Joins neighbouring windows until half of the room is free. Windows of a database's time and of a trace's curve
+    /// stay unchanged.
     fn join(&mut self) {
         let reading = &self.reading;
         let kept = [
@@ -242,11 +244,11 @@ impl Builder {
         while let Some(length) = target.filter(|_| kept == [0; 6]) {
             coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
             self.joined = Some(length);
-            let enough = self.load() <= Self::MOST_FINE / 2 || self.reading.windows.len() <= 2;
+            let enough = self.load() <= Self::MAX_FINE / 2 || self.reading.windows.len() <= 2;
             target = (!enough).then(|| times(length, 2));
         }
         self.timed = None;
-        self.room = Self::MOST_FINE.max(self.load().saturating_mul(2));
+        self.room = Self::MAX_FINE.max(self.load().saturating_mul(2));
     }
 
     /// The index of the window that ends at snapshots of this time and age.
@@ -261,7 +263,7 @@ impl Builder {
         self.reading.windows[window as usize].length
     }
 
-    /// A text for origins, shared.
+    /// An interned text for origins.
     pub fn text(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
@@ -277,35 +279,35 @@ impl Builder {
         Origin { line, table, field: self.text(field) }
     }
 
-    /// A figure. An impossible one (negative, not a number, above [`Builder::HIGHEST`]) becomes a caution.
+    /// Adds a figure. An impossible value (negative, not a number, above [`Builder::MAX_VALUE`]) becomes a caution.
     pub fn figure(&mut self, figure: Figure) {
         if !is_possible(figure.value) {
-            let text = format!("{} is no figure of storage: left out", figure.value);
+            let text = format!("{} is not a plausible figure: skipped", figure.value);
             return self.caution(Some(figure.origin), text);
         }
-        if self.reading.figures.len() >= Self::MOST_FIGURES {
-            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MOST_FIGURES });
+        if self.reading.figures.len() >= Self::MAX_FIGURES {
+            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MAX_FIGURES });
             return;
         }
         self.reading.figures.push(figure);
     }
 
-    /// A mean, like nearly all figures.
+    /// Adds a mean, as nearly all figures are.
     pub fn mean(&mut self, (scope, window): (u32, u32), class: Class, measure: Measure, value: f64, origin: Origin) {
         self.figure(Figure { scope, window, class, measure, statistic: Statistic::Mean, value, origin });
     }
 
-    /// The result of a benchmark.
+    /// Adds the result of a benchmark.
     pub fn evidence(&mut self, evidence: Evidence) {
-        if self.reading.evidence.len() >= Self::MOST_FIGURES {
-            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MOST_FIGURES });
+        if self.reading.evidence.len() >= Self::MAX_FIGURES {
+            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MAX_FIGURES });
             return;
         }
         self.reading.evidence.push(evidence);
     }
 
-    /// Counters at a moment. With an earlier snapshot of the same scope they become figures of the window between the
-    /// two; the first and the last are kept for [`crate::join`].
+    /// Adds counters at a time. With an earlier snapshot of the same scope they become figures of the window in
+    /// between; the first and the last are kept for [`crate::join`].
     pub fn snapshot(&mut self, taken: Snapshot) {
         let kept = &mut self.reading.snapshots;
         let (first, last) = match self.kept.entry(taken.scope) {
@@ -315,7 +317,7 @@ impl Builder {
             }
             Entry::Occupied(entry) => entry.into_mut(),
         };
-        // The first and the last are kept: both may have neighbours in other inputs.
+        // The first and the last snapshot may have neighbours in other inputs.
         if let Some(last) = *last {
             let mut before = taken;
             std::mem::swap(&mut kept[last], &mut before);
@@ -334,7 +336,7 @@ impl Builder {
     pub fn time(&mut self, time: DatabaseTime) {
         let rest = [time.processor_s, time.commits];
         if !is_possible(time.database_s) || !rest.into_iter().flatten().all(is_possible) {
-            return self.caution(Some(time.origin), "times that no database can have: left out");
+            return self.caution(Some(time.origin), "impossible times of a database: skipped");
         }
         self.reading.times.push(time);
     }
@@ -342,7 +344,7 @@ impl Builder {
     /// Processor time of a host.
     pub fn host(&mut self, host: HostTime) {
         if !is_possible(host.busy_s) || !is_possible(host.idle_s) {
-            return self.caution(Some(host.origin), "times that no processor can have: left out");
+            return self.caution(Some(host.origin), "impossible times of a processor: skipped");
         }
         self.reading.hosts.push(host);
     }
@@ -351,15 +353,15 @@ impl Builder {
     pub fn wait(&mut self, wait: Wait) {
         let is_share = |(bound, share): &(f64, f64)| *bound >= 0.0 && is_possible(*share);
         if !is_possible(wait.count) || !is_possible(wait.total_s) || !wait.histogram.iter().all(is_share) {
-            return self.caution(Some(wait.origin), "a wait with impossible counts or times: left out");
+            return self.caution(Some(wait.origin), "a wait with impossible counts or times: skipped");
         }
         self.reading.waits.push(wait);
     }
 
-    /// A count beside operations and waits.
+    /// Adds a count other than operations and waits.
     pub fn tally(&mut self, tally: Tally) {
         if !is_possible(tally.value) {
-            return self.caution(Some(tally.origin), "an impossible count: left out");
+            return self.caution(Some(tally.origin), "an impossible count: skipped");
         }
         self.reading.tallies.push(tally);
     }
@@ -369,7 +371,7 @@ impl Builder {
         let Database { block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes, .. } = &database;
         let numbers = [block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes];
         if !numbers.into_iter().flatten().all(|number| is_possible(*number)) {
-            return self.caution(Some(database.origin), "sizes that no host can have: left out");
+            return self.caution(Some(database.origin), "impossible sizes of a host: skipped");
         }
         self.reading.databases.push(database);
     }
@@ -378,7 +380,7 @@ impl Builder {
     pub fn advice(&mut self, advice: CacheAdvice) {
         let CacheAdvice { size_bytes, size_factor, read_factor, reads, .. } = advice;
         if ![size_bytes, size_factor, read_factor, reads].into_iter().all(is_possible) {
-            return self.caution(Some(advice.origin), "an estimate with impossible numbers: left out");
+            return self.caution(Some(advice.origin), "an estimate with impossible numbers: skipped");
         }
         self.reading.advice.push(advice);
     }
@@ -388,12 +390,12 @@ impl Builder {
         self.reading.curves.push(curve);
     }
 
-    /// The outcome of a section. Called once for each; of those beyond [`Builder::MOST_PARTS`] only
-    /// the first broken one is kept.
+    /// Records the outcome of a section, once for each; beyond [`Builder::MAX_PARTS`] only the first broken one is
+    /// kept.
     pub fn part(&mut self, name: impl Into<String>, fate: Fate) {
         let part = Part { name: name.into(), fate };
         let parts = &mut self.reading.parts;
-        if parts.len() < Self::MOST_PARTS {
+        if parts.len() < Self::MAX_PARTS {
             parts.push(part);
         } else if let Some(last) =
             parts.last_mut().filter(|last| part.fate == Fate::Broken && last.fate != Fate::Broken)
@@ -402,26 +404,26 @@ impl Builder {
         }
     }
 
-    /// A doubt in one sentence, with the remedy.
+    /// Adds a doubt as a sentence with the remedy.
     pub fn caution(&mut self, origin: Option<Origin>, text: impl Into<String>) {
         match self.reading.cautions.len() {
-            n if n + 1 < Self::MOST_CAUTIONS => self.reading.cautions.push(Caution { origin, text: text.into() }),
-            n if n + 1 == Self::MOST_CAUTIONS => {
-                let text = "more of the kind: only the first are listed".to_owned();
+            n if n + 1 < Self::MAX_CAUTIONS => self.reading.cautions.push(Caution { origin, text: text.into() }),
+            n if n + 1 == Self::MAX_CAUTIONS => {
+                let text = "further cautions: only the first are listed".to_owned();
                 self.reading.cautions.push(Caution { origin, text });
             }
             _ => {}
         }
     }
 
-    /// A doubt that is kept once, however often it comes up.
+    /// Adds a doubt once, however often it occurs.
     pub(crate) fn caution_once(&mut self, origin: Option<Origin>, text: &str) {
         if self.reading.cautions.iter().all(|caution| caution.text != text) {
             self.caution(origin, text);
         }
     }
 
-    /// The first doubt, for a refusal without a better reason.
+    /// The first doubt, for refusals without a better reason.
     pub(crate) fn first_caution(&self) -> Option<&str> {
         self.reading.cautions.first().map(|caution| caution.text.as_str())
     }
@@ -441,12 +443,12 @@ impl Builder {
         Self::with(reading)
     }
 
-    /// The reading, whatever its faults.
+    /// The reading, without checks.
     pub(crate) fn into_reading(self) -> Reading {
         self.reading
     }
 
-    /// The builder's own faults.
+    /// Returns the builder's own refusal, if any.
     pub(crate) fn check(&mut self) -> Result<(), Refusal> {
         self.refusal.take().map_or(Ok(()), Err)
     }
@@ -456,8 +458,8 @@ impl Builder {
         if let Some(length) = self.joined {
             coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
             let text = format!(
-                "it has more figures than are kept of one input, so neighbouring samples were joined to windows of up to \
-                 {}: the highest of each is kept as its maximum; give a shorter span of time to see more of it",
+                "it has more figures than the limit for an input, so neighbouring samples were joined to windows of up to \
+                     {}, each with its maximum; provide a shorter time span for more detail",
                 lasting(length),
             );
             self.caution(None, text);
@@ -468,7 +470,7 @@ impl Builder {
 
 /// True for a plausible quantity of storage, a database or a host.
 fn is_possible(value: f64) -> bool {
-    (0.0..=Builder::HIGHEST).contains(&value)
+    (0.0..=Builder::MAX_VALUE).contains(&value)
 }
 
 fn mean_length(windows: &[Window]) -> Option<Span> {

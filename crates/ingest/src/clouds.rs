@@ -1,7 +1,7 @@
-//! Exports of cloud volumes: answers of monitoring services as JSON, one or several in a file.
+//! Exports of cloud volumes: responses of monitoring services as JSON, possibly several in a file.
 //!
-//! None of them repeats the whole query: the length of a window and its statistic may have to follow from the distance
-//! of its points and from whole numbers. An ambiguous answer is refused with the missing parameter.
+//! They do not repeat the whole query: the length of a window and its statistic may have to be derived from the
+//! distance of points and from whole numbers. Ambiguous responses are refused with the missing parameter.
 
 use std::collections::BTreeMap;
 
@@ -25,17 +25,17 @@ struct Volumes {
     ignored: BTreeMap<String, u32>,
 }
 
-/// One metric of one volume.
+/// A metric of a volume.
 #[derive(Debug)]
 struct Series {
     name: String,
     scope: u32,
-    said: Meaning,
+    meaning: Meaning,
     points: Vec<(DateTime, f64, Origin)>,
 }
 
 impl Volumes {
-    /// Adds a series; one without points is not used.
+    /// Adds a series unless it is empty.
     fn add(&mut self, series: Series) {
         if series.points.is_empty() {
             self.ignore(&series.name);
@@ -44,18 +44,18 @@ impl Volumes {
         }
     }
 
-    /// Counts a metric without use for the demand of a volume.
+    /// Counts a metric that is irrelevant for a volume's demand.
     fn ignore(&mut self, name: &str) {
         *self.ignored.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Drops sums that are impossible because they are no whole numbers: `remedy` names a better query.
+    /// Drops sums that are impossible because they are not whole numbers: `remedy` names a better query.
     fn drop_other_statistics(&mut self, remedy: &str, out: &mut Builder) {
         self.series.retain(|series| {
-            let is_sum = matches!(&series.said, Meaning::Sum(counted) if !counted.is_time());
+            let is_sum = matches!(&series.meaning, Meaning::Sum(counted) if !counted.is_time());
             let broken = series.points.iter().find(|(_, value, _)| is_sum && value.fract() != 0.0);
             if let Some((_, value, origin)) = broken {
-                let text = format!("{value} is no whole number, so these are no sums: left out; {remedy}");
+                let text = format!("{value} is not a whole number, so these are not sums and are skipped: {remedy}");
                 out.caution(Some(origin.clone()), text);
                 out.part(&series.name, Fate::Broken);
             }
@@ -63,16 +63,16 @@ impl Volumes {
         });
     }
 
-    /// Hands over all series, in windows of the length `said`, else of the distance of their points.
-    fn put(self, said: Option<Span>, out: &mut Builder) -> Result<(), Refusal> {
+    /// Emits all series, in windows of `length`, or of the distance of their points.
+    fn put(self, length: Option<Span>, out: &mut Builder) -> Result<(), Refusal> {
         for (name, count) in &self.ignored {
             let text = if *count == 1 { name.clone() } else { format!("{name} ({count} series)") };
             out.part(text, Fate::Ignored);
         }
         if self.series.is_empty() {
-            let why = out.first_caution().unwrap_or("it has no values of a metric of volumes that is known");
-            let what = format!("{why}; export reads, writes and bytes of volumes");
-            return Err(out.unusable(what));
+            let why = out.first_caution().unwrap_or("it has no values of a known volume metric");
+            let reason = format!("{why}; export reads, writes and bytes of volumes");
+            return Err(out.unusable(reason));
         }
         let mut of_all = Spacing::default();
         for series in &self.series {
@@ -81,15 +81,14 @@ impl Volumes {
         let mut by_length: BTreeMap<Span, Points> = BTreeMap::new();
         for series in self.series {
             let own = regular(&series.points);
-            let Some(length) = said.or(own).or_else(|| of_all.length(None)) else {
-                let what =
-                    "one point of each series, and the length of its window is in the query alone: say the interval";
-                return Err(out.unusable(what));
+            let Some(length) = length.or(own).or_else(|| of_all.length(None)) else {
+                let reason = "each series has a single point, and the length of its window is only in the query: specify the interval";
+                return Err(out.unusable(reason));
             };
             out.part(&series.name, Fate::Read(series.points.len() as u32));
             let points = by_length.entry(length).or_default();
             for (at, value, origin) in series.points {
-                points.add(at, series.scope, series.said.clone(), value, origin);
+                points.add(at, series.scope, series.meaning.clone(), value, origin);
             }
         }
         for (length, points) in by_length {
@@ -99,7 +98,7 @@ impl Volumes {
     }
 }
 
-/// The distance of points that are all equally far apart: holes, which idle volumes have, would be taken for windows.
+/// The distance of equidistant points: gaps of idle volumes would be mistaken for windows.
 fn regular(points: &[(DateTime, f64, Origin)]) -> Option<Span> {
     let mut moments: Vec<DateTime> = points.iter().map(|(at, ..)| *at).collect();
     moments.sort_unstable();
@@ -118,9 +117,9 @@ fn direction(name: &str) -> Class {
     }
 }
 
-/// The same as the maximum of shorter windows; sums have none.
-fn maximum(said: &Meaning) -> Option<Meaning> {
-    Some(match said {
+/// The same meaning for maxima of shorter windows; sums have none.
+fn maximum(meaning: &Meaning) -> Option<Meaning> {
+    Some(match meaning {
         Meaning::Rate(Counted::Operations(class)) => Meaning::Gauge(*class, Measure::Iops, Statistic::Maximum),
         Meaning::Rate(Counted::Bytes(class)) => Meaning::Gauge(*class, Measure::Throughput, Statistic::Maximum),
         Meaning::Gauge(class, measure, _) => Meaning::Gauge(*class, *measure, Statistic::Maximum),
@@ -128,7 +127,7 @@ fn maximum(said: &Meaning) -> Option<Meaning> {
     })
 }
 
-/// Answers of `CloudWatch`.
+/// Responses of `CloudWatch`.
 pub(crate) const CLOUDWATCH: Form = Form::document("cloudwatch", "CloudWatch metrics", is_cloudwatch, read_cloudwatch);
 
 fn is_cloudwatch(head: &Head<'_>) -> Resemblance {
@@ -140,14 +139,14 @@ fn is_cloudwatch(head: &Head<'_>) -> Resemblance {
 #[derive(Default)]
 struct CloudWatch {
     volumes: Volumes,
-    /// The result of each metric of a volume: two with one label differ by it.
+    /// Identifier of each metric of a volume, to separate results with equal labels.
     ids: BTreeMap<(String, String), String>,
 }
 
 /// The meaning of a metric.
 #[derive(Clone, Debug, PartialEq)]
 struct CloudWatchMetric {
-    said: Meaning,
+    meaning: Meaning,
     /// The unit of its values, in base units.
     unit: f64,
 }
@@ -163,21 +162,21 @@ fn read_cloudwatch(input: &Input, document: &[u8], out: &mut Builder) -> Result<
         }
         let more = value.get("NextToken").is_some_and(|token| !token.is_null());
         if more {
-            out.caution_once(Some(Origin::line(line)), "the answer has further pages: give them as well");
+            out.caution_once(Some(Origin::line(line)), "the response has further pages: provide them as well");
         }
     }
-    let sums = found.volumes.series.iter().any(|series| matches!(series.said, Meaning::Sum(_)));
+    let sums = found.volumes.series.iter().any(|series| matches!(series.meaning, Meaning::Sum(_)));
     found.volumes.drop_other_statistics("query with the statistic Sum", out);
     if sums && !found.ids.is_empty() {
         let text =
-            "the answer does not say its statistic: operations, bytes and times are taken for sums of each period";
+            "the response lacks its statistic: operations, bytes and times are assumed to be sums of each period";
         out.caution(None, text);
     }
     found.volumes.put(input.interval, out)
 }
 
 impl CloudWatch {
-    /// One of the results of `get-metric-data`.
+    /// A result of `get-metric-data`.
     fn take_result(&mut self, result: &Value, line: u64, path: &str, out: &mut Builder) {
         let label = json::text(result, &["Label"]).unwrap_or_default();
         let id = json::text(result, &["Id"]).unwrap_or_default();
@@ -189,7 +188,7 @@ impl CloudWatch {
         let known = self.ids.entry(key).or_insert_with(|| id.to_owned());
         if known != id {
             id.clone_into(&mut part);
-            let text = "two results have one label: they are told apart by their ids";
+            let text = "results with equal labels are distinguished by their ids";
             out.caution_once(Some(Origin::line(line)), text);
         }
         let values = json::list(result, &["Values"]);
@@ -201,10 +200,10 @@ impl CloudWatch {
         });
         let points = points.collect();
         let scope = out.scope(Scope { part, ..Scope::default() });
-        self.volumes.add(Series { name: label.to_owned(), scope, said: metric.said, points });
+        self.volumes.add(Series { name: label.to_owned(), scope, meaning: metric.meaning, points });
     }
 
-    /// An answer of `get-metric-statistics`.
+    /// A response of `get-metric-statistics`.
     fn take_statistics(&mut self, value: &Value, line: u64, out: &mut Builder) {
         let label = json::text(value, &["Label"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label) else { return self.volumes.ignore(label) };
@@ -214,7 +213,7 @@ impl CloudWatch {
             let get = |name: &str| point.get(name).and_then(json::number);
             let Some(at) = point.get("Timestamp").and_then(|at| at_of(at, out)) else { continue };
             let origin = out.origin(line, label, &format!("Datapoints[{index}]"));
-            let mean = match &metric.said {
+            let mean = match &metric.meaning {
                 Meaning::Sum(_) => get("Sum").or_else(|| Some(get("Average")? * get("SampleCount")?)),
                 _ => get("Average"),
             };
@@ -223,14 +222,14 @@ impl CloudWatch {
             means.extend(mean.map(|value| (at, value * metric.unit, origin)));
         }
         if lacking > 0 {
-            let text = "points without the statistic that is needed are left out: query Sum for operations, bytes and times, \
-                        Average for all else";
+            let text = "points without the required statistic are skipped: query Sum for operations, bytes and times, Average \
+                        for other metrics";
             out.caution(Some(Origin::line(line)), text);
         }
-        if let Some(said) = maximum(&metric.said).filter(|_| !highest.is_empty()) {
-            self.volumes.add(Series { name: format!("{label} (maximum)"), scope, said, points: highest });
+        if let Some(meaning) = maximum(&metric.meaning).filter(|_| !highest.is_empty()) {
+            self.volumes.add(Series { name: format!("{label} (maximum)"), scope, meaning, points: highest });
         }
-        self.volumes.add(Series { name: label.to_owned(), scope, said: metric.said, points: means });
+        self.volumes.add(Series { name: label.to_owned(), scope, meaning: metric.meaning, points: means });
     }
 }
 
@@ -239,7 +238,7 @@ fn at_of(value: &Value, out: &mut Builder) -> Option<DateTime> {
     printed.or_else(|| timestamp::of_unix(value.as_f64()?))
 }
 
-/// The metric in a label, and its name in lower case.
+/// The metric in a label, with its name in lower case.
 fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
     let lower = label.to_lowercase();
     let sums = ["volume", "ebs", "disk"].into_iter().find_map(|stem| {
@@ -268,15 +267,15 @@ fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
         let other = ["percent", "balance", "limit", "provisioned", "exceeded", "check", "%", "network"];
         let is_other = other.iter().any(|word| lower.contains(word));
         let found = table.into_iter().find(|(name, ..)| !is_other && lower.contains(name));
-        found.map(|(name, said, unit)| (name.to_owned(), said, unit))
+        found.map(|(name, meaning, unit)| (name.to_owned(), meaning, unit))
     };
-    let (name, said, unit) = sums.or_else(others)?;
-    // The class belongs to the name of a general one.
+    let (name, meaning, unit) = sums.or_else(others)?;
+    // A generic name includes the class.
     let name = if name == "iops" { lower } else { name };
-    Some((name, CloudWatchMetric { said, unit }))
+    Some((name, CloudWatchMetric { meaning, unit }))
 }
 
-/// The part of a label beside the metric: usually the volume.
+/// The part of a label other than the metric: usually the volume.
 fn volume(label: &str, metric: &str) -> String {
     let is_id = |word: &&str| word.starts_with("vol-") || word.starts_with("i-") || word.starts_with("db-");
     let words = label.split([' ', ',', '/', '|', ':']).filter(|word| !word.is_empty());
@@ -289,7 +288,7 @@ fn volume(label: &str, metric: &str) -> String {
     words.filter(|word| !word.to_lowercase().contains(metric)).collect::<Vec<_>>().join(" ")
 }
 
-/// Answers of Azure Monitor.
+/// Responses of Azure Monitor.
 pub(crate) const AZURE: Form = Form::document("azure-monitor", "Azure Monitor", is_azure, read_azure);
 
 fn is_azure(head: &Head<'_>) -> Resemblance {
@@ -301,7 +300,7 @@ fn is_azure(head: &Head<'_>) -> Resemblance {
 fn read_azure(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let (mut volumes, mut interval) = (Volumes::default(), None);
     for (line, value) in json::documents(document, out)? {
-        // The batch interface answers for several resources.
+        // The batch interface returns several resources.
         let answers = match (&value, value.get("values").and_then(Value::as_array)) {
             (Value::Array(list), _) | (_, Some(list)) => list.iter().collect(),
             _ => vec![&value],
@@ -319,13 +318,13 @@ fn read_azure(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), R
 fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
     let name = json::get(metric, &["name"]).map(|name| name.as_str().or_else(|| json::text(name, &["value"])));
     let name = name.flatten().unwrap_or_default();
-    let Some(said) = azure_said(name) else { return volumes.ignore(name) };
+    let Some(meaning) = azure_meaning(name) else { return volumes.ignore(name) };
     let host = json::text(metric, &["id"]).and_then(resource).unwrap_or_default();
     for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
         let part = azure_part(name, series);
         let scope = out.scope(Scope { host: host.to_owned(), part: part.clone(), ..Scope::default() });
         let path = format!("{path}.timeseries[{index}]");
-        take_series(volumes, series, (name, &part), &said, scope, (line, &path), out);
+        take_series(volumes, series, (name, &part), &meaning, scope, (line, &path), out);
     }
 }
 
@@ -333,7 +332,7 @@ fn take_series(
     volumes: &mut Volumes,
     series: &Value,
     (metric, part): (&str, &str),
-    said: &Meaning,
+    meaning: &Meaning,
     scope: u32,
     (line, path): (u64, &str),
     out: &mut Builder,
@@ -344,26 +343,25 @@ fn take_series(
         let Some(at) = json::text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
         let at = out.instant(at);
         let origin = out.origin(line, metric, &format!("{path}.data[{index}]"));
-        let unit = if matches!(said, Meaning::Gauge(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
-        let mean = if matches!(said, Meaning::Sum(_)) { get("total") } else { get("average") };
+        let unit = if matches!(meaning, Meaning::Gauge(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
+        let mean = if matches!(meaning, Meaning::Sum(_)) { get("total") } else { get("average") };
         lacking |= mean.is_none() && (get("total").is_some() || get("average").is_some());
         highest.extend(get("maximum").map(|value| (at, value * unit, origin.clone())));
         means.extend(mean.map(|value| (at, value * unit, origin)));
     }
     if lacking {
-        let text =
-            "points without the statistic that is needed are left out: query Average of rates and Total of bytes";
+        let text = "points without the required statistic are skipped: query Average of rates and Total of bytes";
         out.caution_once(Some(Origin::line(line)), text);
     }
     let name = format!("{metric} {part}").trim_end().to_owned();
-    if let Some(said) = maximum(said).filter(|_| !highest.is_empty()) {
-        volumes.add(Series { name: format!("{name} (maximum)"), scope, said, points: highest });
+    if let Some(maximum) = maximum(meaning).filter(|_| !highest.is_empty()) {
+        volumes.add(Series { name: format!("{name} (maximum)"), scope, meaning: maximum, points: highest });
     }
-    volumes.add(Series { name, scope, said: said.clone(), points: means });
+    volumes.add(Series { name, scope, meaning: meaning.clone(), points: means });
 }
 
-/// The meaning of a metric, by the words of its name.
-fn azure_said(name: &str) -> Option<Meaning> {
+/// The meaning of a metric, from the words of its name.
+fn azure_meaning(name: &str) -> Option<Meaning> {
     let lower = name.to_lowercase().replace(['_', '-'], " ");
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if has(&["percent", "consumed", "limit", "burst", "target", "max ", "cached", "cache ", "network"]) {
@@ -384,13 +382,13 @@ fn azure_said(name: &str) -> Option<Meaning> {
     }
 }
 
-/// The machine or disk of an id such as `/subscriptions/../virtualMachines/db1/providers/..`.
+/// The machine or disk of an identifier such as `/subscriptions/../virtualMachines/db1/providers/..`.
 fn resource(id: &str) -> Option<&str> {
     let id = id.split_once("/providers/Microsoft.Insights/").map_or(id, |(resource, _)| resource);
     id.rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// The disk that a series is of; empty for all of a machine.
+/// The disk of a series; empty for a whole machine.
 fn azure_part(metric: &str, series: &Value) -> String {
     let lower = metric.to_lowercase();
     let values = json::list(series, &["metadatavalues"]);
@@ -403,7 +401,7 @@ fn azure_part(metric: &str, series: &Value) -> String {
     }
 }
 
-/// Answers of OCI Monitoring.
+/// Responses of OCI Monitoring.
 pub(crate) const OCI: Form = Form::document("oci-monitoring", "OCI Monitoring", is_oci, read_oci);
 
 fn is_oci(head: &Head<'_>) -> Resemblance {
@@ -426,7 +424,7 @@ fn read_oci(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Ref
     }
     volumes.drop_other_statistics("query with .sum()", out);
     if !volumes.series.is_empty() {
-        let text = "the answer does not say its statistic: values are taken for sums of each interval, as .sum() gives";
+        let text = "the response lacks its statistic: values are assumed to be sums of each interval, as from .sum()";
         out.caution(None, text);
     }
     volumes.put(input.interval, out)
@@ -445,18 +443,18 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
     });
     let points: Vec<_> = points.collect();
     if name == "VolumeThrottledIOs" && points.iter().any(|(_, value, _)| *value > 0.0) {
-        let text = format!("{owner} was throttled at times: more was asked of it than these figures say");
+        let text = format!("{owner} was throttled at times: the demand exceeds these figures");
         out.caution_once(Some(Origin::line(line)), &text);
     }
     let Some(counted) = oci_counted(name) else { return volumes.ignore(name) };
-    // A metric of an instance is of all its disks.
+    // Metrics of an instance cover all its disks.
     let scope = if name.starts_with("Disk") {
         Scope { host: owner.to_owned(), ..Scope::default() }
     } else {
         Scope { part: owner.to_owned(), ..Scope::default() }
     };
     let scope = out.scope(scope);
-    volumes.add(Series { name: format!("{name} {owner}"), scope, said: Meaning::Sum(counted), points });
+    volumes.add(Series { name: format!("{name} {owner}"), scope, meaning: Meaning::Sum(counted), points });
 }
 
 fn oci_counted(name: &str) -> Option<Counted> {
@@ -478,9 +476,9 @@ mod tests {
 
     #[test]
     fn metrics_are_found_in_labels() {
-        let check = |label: &str, part: &str, said: &Meaning| {
+        let check = |label: &str, part: &str, meaning: &Meaning| {
             let (name, found) = cloudwatch_metric(label).unwrap_or_else(|| panic!("{label}"));
-            assert_eq!((&found.said, volume(label, &name).as_str()), (said, part), "{label}");
+            assert_eq!((&found.meaning, volume(label, &name).as_str()), (meaning, part), "{label}");
         };
         check("VolumeReadOps", "", &Meaning::Sum(Counted::Operations(Class::Read)));
         check("vol-0a1 VolumeWriteBytes", "vol-0a1", &Meaning::Sum(Counted::Bytes(Class::Write)));
@@ -498,12 +496,12 @@ mod tests {
 
 #[cfg(test)]
 mod azure_tests {
-    use super::{Meaning, azure_said, resource};
+    use super::{Meaning, azure_meaning, resource};
     use crate::reading::{Class, Measure, Statistic};
     use crate::snapshot::Counted;
 
     #[test]
-    fn metrics_are_known_by_their_words() {
+    fn metrics_are_recognised_by_their_words() {
         let reads = || Some(Meaning::Rate(Counted::Operations(Class::Read)));
         let table = [
             ("Data Disk Read Operations/Sec", reads()),
@@ -518,7 +516,7 @@ mod azure_tests {
             ("BlobCapacity", None),
         ];
         for (name, expected) in table {
-            assert_eq!(azure_said(name), expected, "{name}");
+            assert_eq!(azure_meaning(name), expected, "{name}");
         }
     }
 

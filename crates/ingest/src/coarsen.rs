@@ -1,7 +1,7 @@
-//! Neighbouring windows joined to longer ones, so that a long input stays in little memory.
+//! Joining of neighbouring windows, to limit the memory of long inputs.
 //!
-//! A mean of the longer window is that of its parts weighted by their lengths; latency and size are weighted by
-//! operations as well. The highest of the parts stays beside it as [`Statistic::Maximum`]. Knows no form.
+//! A mean of the longer window is weighted by the lengths of its parts; latency and size are also weighted by
+//! operations. The maximum of the parts is kept as [`Statistic::Maximum`].
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use plimsoll_units::Span;
 
 use crate::reading::{Class, Figure, Measure, Statistic, Window};
 
-/// Joins windows until each is about `target` long. Windows come back in the order of time, and figures in that of windows.
+/// Joins windows to a length of about `target`. Windows are returned in order of time, and figures in order of windows.
 pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, target: Span) {
     let (group_of, groups) = group(windows, target);
     let old = std::mem::replace(windows, groups);
@@ -23,7 +23,7 @@ pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, targ
         sizes[*group as usize] += 1;
     }
     let mut fold = Fold::default();
-    // A group gives no more figures than it has, so they are put where they were: half of the memory.
+    // A group never has more figures than its parts, so they are written in place: half of the memory.
     let mut kept = 0;
     for index in 0..figures.len() {
         let figure = &figures[index];
@@ -33,7 +33,7 @@ pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, targ
             fold.window = group;
         }
         if sizes[group as usize] == 1 {
-            // A window that stays as it is, as long ones do while short ones are joined.
+            // A window that is kept, such as a long window among short ones.
             figures.swap(kept, index);
             figures[kept].window = group;
             kept += 1;
@@ -46,7 +46,7 @@ pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, targ
     figures.truncate(kept);
 }
 
-/// The group of each window, and the windows that the groups are.
+/// The group of each window, and the resulting windows.
 fn group(windows: &[Window], target: Span) -> (Vec<u32>, Vec<Window>) {
     let mut order: Vec<u32> = (0..windows.len() as u32).collect();
     order.sort_by_key(|number| {
@@ -78,7 +78,7 @@ fn group(windows: &[Window], target: Span) -> (Vec<u32>, Vec<Window>) {
     (group_of, groups)
 }
 
-/// Windows with a time are never joined with those without, and none becomes longer than the target length.
+/// Windows with and without a time are never joined, and none exceeds the target length.
 fn fits(group: &Window, next: &Window, target: Span) -> bool {
     let length = group.length.as_secs_f64() + next.length.as_secs_f64();
     group.begin.is_some() == next.begin.is_some() && length <= target.as_secs_f64() * 1.01
@@ -90,25 +90,25 @@ fn signed(length: Span) -> jiff::SignedDuration {
 
 type Key = (u32, Class, Measure);
 
-/// The figures of one longer window, as they come together.
+/// The figures of a longer window in progress.
 #[derive(Default)]
 struct Fold {
     window: u32,
     sums: Vec<Sum>,
     by_key: HashMap<Key, usize>,
-    /// The expected place of the next figure: windows of one input are much alike.
+    /// Expected index of the next figure: windows of an input are similar.
     next: usize,
-    /// The window that figures came from last.
+    /// The window of the last figure.
     from: Option<u32>,
-    /// Operations a second of each class, with their owner.
+    /// Operations per second of each class, with their owner.
     rates: [Option<(u32, f64)>; Class::ALL.len()],
-    /// Figures to hand over: kept for its memory alone.
+    /// Figures to emit, kept to reuse its memory.
     done: Vec<Figure>,
 }
 
 struct Sum {
     key: Key,
-    /// The number of its first figure.
+    /// Index of its first figure.
     first: usize,
     weighed: f64,
     weight: f64,
@@ -133,11 +133,11 @@ impl Fold {
         self.sums[index].add(figure.statistic, figure.value, weight);
     }
 
-    /// The place of the figure's sum, now or later.
+    /// The index of the figure's sum, created if necessary.
     fn index(&mut self, key: Key) -> usize {
         let expected = self.next;
         let is = |sum: &Sum| sum.key == key;
-        // A maximum stands behind the mean that it belongs to.
+        // A maximum follows its mean.
         let index = if self.sums.get(expected).is_some_and(is) {
             expected
         } else if expected > 0 && self.sums.get(expected - 1).is_some_and(is) {
@@ -149,8 +149,8 @@ impl Fold {
         index
     }
 
-    /// By what a mean counts: its window's length, and for what is said of operations their number. Forms hand over
-    /// rates before latencies; where they do not, the length alone decides.
+    /// Weight of a mean: its window's length, times operations for figures per operation. Formats emit rates before
+    /// latencies; otherwise only the length counts.
     fn weight(&mut self, figure: &Figure, seconds: f64) -> f64 {
         let rate = &mut self.rates[figure.class as usize];
         match figure.measure {
@@ -197,7 +197,7 @@ impl Sum {
         let speaks = matches!(first.measure, Measure::Iops | Measure::Throughput | Measure::Latency | Measure::Depth);
         let figure = |statistic, value| Figure { window, statistic, value, ..first.clone() };
         if self.means > 0 {
-            // A single mean stays the same to the last bit.
+            // A single mean stays bit-identical.
             let alone = self.means == 1 && first.statistic == Statistic::Mean;
             done.push(figure(Statistic::Mean, if alone { first.value } else { self.weighed / self.weight }));
         }

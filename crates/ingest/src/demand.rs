@@ -1,7 +1,7 @@
-//! Many readings as the demand of each database: by class and measure, over time, with percentiles over the windows.
+//! The demand of each database from many readings: by class and measure, over time, with percentiles over the windows.
 //!
-//! Knows nothing of forms. Figures of instances and volumes add up within a window; maxima do not. Figures that need
-//! guessing to be combined stay apart or are left out, with a caution.
+//! Figures of instances and volumes add up within a window; maxima do not. Figures that cannot be combined reliably are
+//! kept separate or dropped, with a caution.
 
 pub(crate) mod account;
 mod work;
@@ -13,20 +13,20 @@ use plimsoll_units::Span;
 
 use crate::reading::{Class, Measure, Reading, Scope, Statistic, Window};
 
-pub use account::{Account, CacheCurve, EventTime, Place, Spent};
+pub use account::{Account, CacheCurve, EventTime, Place, SessionTime};
 pub use work::Work;
 
-/// The demand of several readings together.
+/// The combined demand of several readings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
-    /// Each database, or host if the input knows no database, by name.
+    /// Each database, or host if no database is known, by name.
     pub subjects: Vec<Subject>,
 }
 
-/// The demand of one database.
+/// The demand of a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
-    /// Its name; empty if no input states it.
+    /// Its name; empty if unknown.
     pub name: String,
     /// Its instances, by name.
     pub instances: Vec<String>,
@@ -34,15 +34,15 @@ pub struct Subject {
     pub slots: Vec<Slot>,
     /// Its operations, in the order of [`Class::ALL`].
     pub series: Vec<Series>,
-    /// Time of its sessions, if an input states it.
+    /// Time of its sessions, if known.
     pub account: Option<Account>,
-    /// Its work by part, the whole first; empty where no input divides it.
+    /// Its work by part, the whole first; empty if the inputs do not divide it.
     pub works: Vec<Work>,
     /// Reasons to doubt the combination.
     pub doubts: Vec<String>,
 }
 
-/// One measure of one class over all windows.
+/// A measure of a class over all windows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The purpose of the operations.
@@ -51,22 +51,22 @@ pub struct Series {
     pub measure: Measure,
     /// Mean or maximum.
     pub statistic: Statistic,
-    /// A value for each slot; none if no input states it.
+    /// A value for each slot, where known.
     pub values: Vec<Option<f64>>,
     /// Its sources: indices of a reading and of a figure in it.
     pub sources: Vec<(usize, usize)>,
 }
 
-/// A summary of a series, each window weighted by its length.
+/// A summary of a series, weighted by the length of windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Windows with a value.
     pub windows: usize,
     /// The mean.
     pub mean: f64,
-    /// Not exceeded in half of the time.
+    /// Median over time.
     pub p50: f64,
-    /// Not exceeded in 95 % of the time.
+    /// 95th percentile over time.
     pub p95: f64,
     /// The highest window.
     pub maximum: f64,
@@ -115,7 +115,7 @@ impl Subject {
             .into_iter()
             .map(|(key, cells)| Series::of(key, placed.slots.len(), readings, &cells, &rates))
             .collect();
-        let order = |class: Class| Class::ALL.iter().position(|one| *one == class);
+        let order = |class: Class| Class::ALL.iter().position(|known| *known == class);
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
         let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
         let account = account::account(readings, &placed, is_own);
@@ -135,7 +135,7 @@ impl Subject {
         Summary::of(&self.slots, &series.values)
     }
 
-    /// The longest averaging window: peaks that are shorter are hidden in it.
+    /// The longest averaging window, which may hide shorter peaks.
     pub fn longest_window(&self) -> Option<Span> {
         self.slots.iter().map(|slot| slot.length).max()
     }
@@ -146,13 +146,13 @@ fn scope_name(readings: &[&Reading], at: (usize, usize)) -> String {
     readings[at.0].scopes[figure.scope as usize].instance.clone()
 }
 
-/// Figures of wholes. Parts count only if their reading has no whole of the class.
+/// Figures of totals. Parts count only if their reading has no total of the class.
 fn without_parts(readings: &[&Reading], figures: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let is_whole = |at: &(usize, usize)| {
         let figure = &readings[at.0].figures[at.1];
         readings[at.0].scopes[figure.scope as usize].part.is_empty()
     };
-    // Arrays with untimed operations have the latency of their disks.
+    // Arrays without latencies use those of their disks.
     let is_beneath = |at: &(usize, usize)| readings[at.0].beneath.contains(&readings[at.0].figures[at.1].scope);
     let of_time = |at: &(usize, usize)| {
         let figure = &readings[at.0].figures[at.1];
@@ -166,10 +166,10 @@ fn without_parts(readings: &[&Reading], figures: &[(usize, usize)]) -> Vec<(usiz
     figures.into_iter().filter(|at| is_whole(at) || !with_wholes.contains(&at.0)).collect()
 }
 
-/// A slot, and a figure in it: indices of a reading and of its figure.
+/// A slot and a figure in it: indices of reading and figure.
 type Placing = (usize, (usize, usize));
 
-/// Operations a second by slot, class and subject: the weights of latencies and sizes.
+/// Operations per second by slot, class and subject: the weights of latencies and sizes.
 type Rates = BTreeMap<(usize, Class, (usize, u32)), f64>;
 
 fn rates(readings: &[&Reading], figures: &[Placing]) -> Rates {
@@ -198,7 +198,7 @@ impl Series {
             let value = &mut values[*slot];
             *value = Some(match (measure, statistic, *value) {
                 (_, _, None) => figure.value,
-                // Whether maxima of several came together is unknown: the highest is certain.
+                // Maxima may not coincide: the highest is a lower bound of the total.
                 (_, Statistic::Maximum, Some(so_far)) | (Measure::Busy, _, Some(so_far)) => so_far.max(figure.value),
                 (Measure::Iops | Measure::Throughput | Measure::Depth, _, Some(so_far)) => so_far + figure.value,
                 (Measure::Latency | Measure::Size, _, Some(so_far)) => {
@@ -213,7 +213,7 @@ impl Series {
     }
 }
 
-/// The weight of a latency or size: its operations a second. Disks below an array share its operations evenly.
+/// The weight of a latency or size: its operations per second. Disks below an array share its operations evenly.
 fn weight(readings: &[&Reading], rates: &Rates, slot: usize, at: (usize, usize)) -> f64 {
     let figure = &readings[at.0].figures[at.1];
     let beneath = if readings[at.0].beneath.contains(&figure.scope) { 1.0 } else { 0.0 };
@@ -241,7 +241,7 @@ impl Summary {
     }
 }
 
-/// The numbers of the databases of each name.
+/// The identifiers of the databases with each name.
 struct Names<'a> {
     numbers: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
@@ -255,7 +255,7 @@ impl<'a> Names<'a> {
         Self { numbers }
     }
 
-    /// The name of a subject. Inputs without the number belong to the only database of that name, if there is one.
+    /// The name of a subject. Inputs without identifier belong to the only database of that name, if there is one.
     fn subject(&self, scope: &Scope) -> String {
         match (scope.database.as_str(), scope.database_id.as_str()) {
             ("", _) => scope.host.clone(),
@@ -268,11 +268,11 @@ impl<'a> Names<'a> {
     fn doubt(&self, subject: &str) -> Option<String> {
         let name = subject.split(" (DBID ").next().unwrap_or_default();
         let count = self.numbers.get(name).filter(|_| self.is_shared(name))?.len();
-        let calls = format!("{count} databases are called {name}");
+        let calls = format!("{count} databases have the name {name}");
         Some(if subject == name {
-            format!("{calls}, and an input does not say which it is of: give them apart")
+            format!("{calls}, and an input does not identify its database: process them separately")
         } else {
-            format!("{calls}: they are told apart by their numbers")
+            format!("{calls}: they are distinguished by their identifiers")
         })
     }
 
@@ -284,7 +284,7 @@ impl<'a> Names<'a> {
 /// A window of the demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Its begin by the clocks of the inputs; none if none of them states it.
+    /// Its begin in the time of the inputs, if known.
     pub begin: Option<DateTime>,
     /// Its length.
     pub length: Span,
@@ -294,14 +294,14 @@ pub struct Slot {
 struct Placed {
     slots: Vec<Slot>,
     figures: Vec<(usize, (usize, usize))>,
-    /// The slot of each window; none for those left out.
+    /// The slot of each window, unless skipped.
     slot_of: BTreeMap<Key, usize>,
 }
 
-/// A window of one reading: indices of the reading and of the window.
+/// A window of a reading: indices of both.
 type Key = (usize, u32);
 
-/// Assigns figures to slots: windows of different instances that begin together are one.
+/// Assigns figures to slots: windows of different instances that begin together share a slot.
 fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) -> Placed {
     clocks(readings, figures, doubts);
     let owners = owners(readings, figures);
@@ -315,19 +315,19 @@ fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Str
         let Window { begin, length } = window(&key);
         let slot = Slot { begin, length };
         let who = &owners[&key];
-        // The same report twice, or two overlapping ones: one is enough.
+        // Duplicate or overlapping reports: only the first counts.
         let before = who.iter().filter_map(|name| last_of.get(name)).max_by_key(|slot| slot.begin);
         if let Some(before) = before.filter(|before| overlaps(before, &slot)) {
             let whole = if *before == slot { "is given twice" } else { "overlaps another window" };
-            doubts.push(format!("{}: its window {whole}: left out", readings[key.0].name));
+            doubts.push(format!("{}: its window {whole}: skipped", readings[key.0].name));
             continue;
         }
         // A report of the whole cluster includes its instances.
-        let joined = slots.iter_mut().enumerate().rev().take(8).find(|(_, (other, _))| together(other, &slot));
+        let joined = slots.iter_mut().enumerate().rev().take(8).find(|(_, (other, _))| coincide(other, &slot));
         if let Some((index, (_, names))) = joined {
             if names.contains("") || who.contains("") {
                 doubts.push(format!(
-                    "{}: another report has the whole database at that time: left out",
+                    "{}: another report covers the whole database at that time: skipped",
                     readings[key.0].name
                 ));
                 continue;
@@ -365,7 +365,7 @@ fn seconds_between(earlier: DateTime, later: DateTime) -> f64 {
     later.duration_since(earlier).as_secs_f64()
 }
 
-/// True for windows of one instance that share more than an edge.
+/// True for windows of an instance that overlap by more than an edge.
 fn overlaps(before: &Slot, slot: &Slot) -> bool {
     match (before.begin, slot.begin) {
         (Some(earlier), Some(later)) => {
@@ -376,22 +376,22 @@ fn overlaps(before: &Slot, slot: &Slot) -> bool {
     }
 }
 
-/// True for windows that are the same up to the seconds between snapshots.
-fn together(a: &Slot, b: &Slot) -> bool {
+/// True for windows that are equal up to the seconds between snapshots.
+fn coincide(a: &Slot, b: &Slot) -> bool {
     let (Some(begin), Some(other)) = (a.begin, b.begin) else { return false };
     let length = a.length.as_secs_f64().max(b.length.as_secs_f64());
     let near = |seconds: f64| seconds.abs() <= 0.1 * length;
     near(seconds_between(begin, other)) && near(a.length.as_secs_f64() - b.length.as_secs_f64())
 }
 
-/// Adds a caution if a reading's own windows go back in time.
+/// Adds a caution if a reading's windows are out of order.
 fn clocks(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) {
     let used: BTreeSet<usize> = figures.iter().map(|at| at.0).collect();
     for reading in used.iter().map(|number| readings[*number]) {
         let begins: Vec<DateTime> = reading.windows.iter().filter_map(|window| window.begin).collect();
         let back = begins.iter().zip(begins.iter().skip(1)).find(|(before, after)| after < before);
         if let Some((before, after)) = back {
-            doubts.push(format!("{}: its clock goes back, from {before} to {after}: check the times", reading.name));
+            doubts.push(format!("{}: its clock goes back from {before} to {after}: check the times", reading.name));
         }
     }
 }

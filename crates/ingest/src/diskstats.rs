@@ -1,7 +1,7 @@
-//! `/proc/diskstats` and `/sys/block/*/stat`: counters of Linux block devices, one snapshot or many in a file.
+//! `/proc/diskstats` and `/sys/block/*/stat`: counters of Linux block devices, one or more snapshots per file.
 //!
-//! Between snapshots there may be lines with times: `TS` and seconds, `date`, ISO times, `/proc/uptime`. Without them
-//! the caller gives the interval.
+//! Lines with times may be between snapshots: `TS` and seconds, `date`, ISO times, `/proc/uptime`. Otherwise the caller
+//! provides the interval.
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
@@ -77,7 +77,7 @@ impl LineFormat for Diskstats {
                 self.counters.add(&name, number, values(&numbers, count));
                 if !matches!(count, 4 | 11 | 15 | 17..) {
                     self.broken = Some(number);
-                    let text = format!("{count} counters, where kernels have 11, 15 or 17: the last ones are left out");
+                    let text = format!("{count} counters, while kernels have 11, 15 or 17: the last ones are skipped");
                     out.caution(Some(Origin::line(number)), text);
                 }
             }
@@ -92,9 +92,9 @@ impl LineFormat for Diskstats {
             }
             Line::Short => {
                 self.broken = Some(number);
-                out.caution(Some(Origin::line(number)), "a row without its counters: left out");
+                out.caution(Some(Origin::line(number)), "a row without its counters: skipped");
             }
-            Line::Other => out.caution_once(Some(Origin::line(number)), "lines that are no counters: left out"),
+            Line::Other => out.caution_once(Some(Origin::line(number)), "lines without counters: skipped"),
         }
         Ok(())
     }
@@ -106,22 +106,20 @@ impl LineFormat for Diskstats {
         }
         let samples = self.counters.samples;
         if samples == 0 {
-            return Err(out.unusable("it has no counters of a device: give what `cat /proc/diskstats` prints"));
+            return Err(out.unusable("it has no counters of a device: provide the output of `cat /proc/diskstats`"));
         }
         if self.counters.devices().list(samples, out) == 0 {
-            return Err(out.unusable("its devices are memory and loops alone: was it taken on the host itself?"));
+            return Err(out.unusable("it only has memory and loop devices: record it on the host itself"));
         }
         if samples > 1 && !self.timed {
-            return Err(
-                out.unusable("several snapshots, and no times between them: say the interval at which they were taken")
-            );
+            return Err(out.unusable("several snapshots without times: specify their interval"));
         }
         Ok(())
     }
 }
 
 impl Diskstats {
-    /// Hands over the current snapshot.
+    /// Emits the current snapshot.
     fn take(&mut self, out: &mut Builder) {
         if self.counters.is_empty() {
             return;
@@ -136,19 +134,19 @@ impl Diskstats {
     }
 }
 
-/// The maximum of counters that a kernel prints.
-const MOST: usize = 17;
+/// Maximum counters that a kernel prints.
+const MAX_COUNTERS: usize = 17;
 
 /// The kind of a line.
 #[derive(Debug, PartialEq)]
 enum Line<'a> {
-    /// Counters; those of sysfs may name no device.
+    /// Counters; those of sysfs may lack a device name.
     Row {
         name: Option<&'a str>,
-        numbers: [u64; MOST],
+        numbers: [u64; MAX_COUNTERS],
         count: usize,
     },
-    /// The file of sysfs that the next line was read from.
+    /// The sysfs file of the following line.
     Heading(&'a str),
     /// The time of the next snapshot.
     At(Stamp),
@@ -210,9 +208,9 @@ fn device(path: &str) -> Option<&str> {
     path.strip_suffix("/stat")?.rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// Numbers up to the first word that is none.
-fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> ([u64; MOST], usize) {
-    let (mut numbers, mut count) = ([0; MOST], 0);
+/// Numbers up to the first other word.
+fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> ([u64; MAX_COUNTERS], usize) {
+    let (mut numbers, mut count) = ([0; MAX_COUNTERS], 0);
     for word in words {
         let Some(value) = whole(word.as_bytes()) else { break };
         if let Some(place) = numbers.get_mut(count) {
@@ -231,8 +229,8 @@ fn time(text: &str) -> Line<'_> {
     let bare =
         text.trim_start_matches(['#', '*', '-', '=', '+', ' ', '[']).trim_end_matches(['#', '*', '-', '=', ' ', ']']);
     let marks = ["TS ", "ts ", "zzz ", "timestamp: ", "timestamp=", "Time: ", "time: ", "Date: ", "date: "];
-    let said = marks.iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare).trim_start_matches('*');
-    let mut words = said.splitn(2, ' ');
+    let stamp = marks.iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare).trim_start_matches('*');
+    let mut words = stamp.splitn(2, ' ');
     let (first, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().trim());
     let seconds = first.parse::<f64>().ok();
     if let (Some(up), Some(_)) =
@@ -240,11 +238,11 @@ fn time(text: &str) -> Line<'_> {
     {
         return if up > 0.0 && up < 1e10 { Line::Age(Span::from_secs_f64(up)) } else { Line::Other };
     }
-    let at = timestamp::parse(said).or_else(|| timestamp::parse(first));
+    let at = timestamp::parse(stamp).or_else(|| timestamp::parse(first));
     at.map_or(Line::Other, Line::At)
 }
 
-/// Counters of the kernel in their order; merged requests and operations in flight are not used.
+/// The kernel's counters in order; merged requests and operations in flight are not used.
 const COLUMNS: [Column; 13] = [
     Column("reads", Counted::Operations(Class::Read), 1.0),
     Column("sectors read", Counted::Bytes(Class::Read), SECTOR),
@@ -264,8 +262,9 @@ const COLUMNS: [Column; 13] = [
 /// Positions of [`COLUMNS`] in a row.
 const POSITIONS: [usize; 13] = [0, 2, 3, 4, 6, 7, 9, 10, 11, 13, 14, 15, 16];
 
-/// The values of a row with so many counters: partitions of old kernels have four, others those of a generation.
-fn values(numbers: &[u64; MOST], count: usize) -> Vec<Option<f64>> {
+/// The values of a row with this number of counters: partitions of old kernels have four, others depend on the kernel
+/// version.
+fn values(numbers: &[u64; MAX_COUNTERS], count: usize) -> Vec<Option<f64>> {
     let value = |position: usize| match count {
         4 => [0, 2, 4, 6].iter().position(|of| *of == position).map(|at| numbers[at] as f64),
         ..15 => (position < 11).then(|| numbers[position] as f64),

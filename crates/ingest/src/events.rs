@@ -1,37 +1,37 @@
-//! The meaning of a wait event: an operation of storage, a commit, a lock, nothing at all.
+//! The meaning of a wait event: an operation of storage, a commit, a lock, or idling.
 //!
-//! Knows the names that Oracle (with Exadata), `PostgreSQL` and `MySQL` give to waits, and no report. A name that is not
-//! known is [`Waited::Other`], never storage. Text reports cut long names at the end of their column.
+//! Covers the event names of Oracle (with Exadata), `PostgreSQL` and `MySQL`. Unknown names are [`WaitCause::Other`],
+//! never storage. Text reports truncate long names at the end of their column.
 
 use crate::reading::Class;
 
-/// The meaning of a wait.
+/// The meaning of a wait event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Waited {
+pub enum WaitCause {
     /// An operation of storage: the wait lasts for the operation, or for several that were requested together.
     Storage(Class),
-    /// Something that ends when operations of this class are done: free buffers, a log that is switched.
+    /// A wait that ends when operations of this class are done: free buffers, a log switch.
     Behind(Class),
-    /// A transaction to be durable: a write of the log, and all that is around it.
+    /// A commit: the write of the log and everything around it.
     Commit,
-    /// A turn on a processor.
+    /// A processor.
     Processor,
-    /// A lock that another transaction holds.
+    /// A lock of another transaction.
     Lock,
-    /// A structure in memory that another session uses.
+    /// A structure in memory used by another session.
     Concurrency,
     /// Blocks and locks of other instances of a cluster.
     Cluster,
-    /// A message to clients, other databases or a standby.
+    /// Communication with clients, other databases or a standby.
     Network,
-    /// Nothing: the session had nothing to do. It is no part of the database's time.
+    /// Idle waits, which are not part of the database's time.
     Idle,
-    /// Unknown events, and those without another place here.
+    /// Unknown and other events.
     Other,
 }
 
-impl Waited {
-    /// The meaning of an event, by the database's name of it.
+impl WaitCause {
+    /// The meaning of an event, from the database's name for it.
     pub fn of(event: &str) -> Self {
         let event = event.trim();
         let rests = [Self::Processor, Self::Lock, Self::Concurrency, Self::Cluster, Self::Network];
@@ -41,7 +41,7 @@ impl Waited {
         oracle(event).or_else(|| mysql(event)).or_else(|| postgresql(event)).unwrap_or(Self::Other)
     }
 
-    /// The common name of short waits for it; [`Waited::of`] knows that name too.
+    /// The common name of merged short waits, which [`WaitCause::of`] also maps back.
     pub const fn rest(self) -> &'static str {
         match self {
             Self::Storage(_) | Self::Behind(_) | Self::Other | Self::Commit | Self::Idle => "other waits",
@@ -53,7 +53,7 @@ impl Waited {
         }
     }
 
-    /// The class of operations that the wait depends on; none if faster storage does not shorten it.
+    /// The class of operations that determines the wait; none if faster storage does not shorten it.
     pub const fn class(self) -> Option<Class> {
         match self {
             Self::Storage(class) | Self::Behind(class) => Some(class),
@@ -63,17 +63,17 @@ impl Waited {
     }
 }
 
-/// True for reads that a larger buffer cache saves; direct reads pass it by.
+/// True for reads that a larger buffer cache saves; direct reads bypass it.
 pub fn is_through_cache(event: &str) -> bool {
-    let read = matches!(Waited::of(event).class(), Some(RandomRead | SequentialRead | Class::Read));
+    let read = matches!(WaitCause::of(event).class(), Some(RandomRead | SequentialRead | Class::Read));
     read && !event.contains("direct path") && !event.contains("smart")
 }
 
 use Class::{Archive, Backup, DataWrite, Other, RandomRead, RedoWrite, SequentialRead, TempRead, TempWrite};
-use Waited::{Behind, Cluster, Commit, Concurrency, Idle, Lock, Network, Processor, Storage};
+use WaitCause::{Behind, Cluster, Commit, Concurrency, Idle, Lock, Network, Processor, Storage};
 
-/// Whole names.
-const ORACLE: &[(&str, Waited)] = &[
+/// Exact names.
+const ORACLE: &[(&str, WaitCause)] = &[
     ("db file sequential read", Storage(RandomRead)),
     ("db file parallel read", Storage(RandomRead)),
     ("read by other session", Behind(RandomRead)),
@@ -121,7 +121,7 @@ const ORACLE: &[(&str, Waited)] = &[
     ("ASM IO for non-blocking poll", Storage(Other)),
     ("io done", Storage(Other)),
     ("recovery read", Storage(Other)),
-    ("os thread creation", Waited::Other),
+    ("os thread creation", WaitCause::Other),
     ("buffer busy waits", Concurrency),
     ("row cache lock", Concurrency),
     ("SQL*Net message from client", Idle),
@@ -167,8 +167,8 @@ const ORACLE: &[(&str, Waited)] = &[
     ("PX Deq: Parse Reply", Idle),
     ("PX Deq: Table Q Normal", Idle),
     ("PX Deq Credit: need buffer", Idle),
-    ("PX Deq Credit: send blkd", Waited::Other),
-    // Classes of waits, for the time in no event of its own.
+    ("PX Deq Credit: send blkd", WaitCause::Other),
+    // Classes of waits, for time outside of named events.
     ("wait class User I/O", Storage(Class::Read)),
     ("wait class System I/O", Storage(Other)),
     ("wait class Commit", Commit),
@@ -177,14 +177,14 @@ const ORACLE: &[(&str, Waited)] = &[
     ("wait class Cluster", Cluster),
     ("wait class Network", Network),
     ("wait class Scheduler", Processor),
-    ("wait class Configuration", Waited::Other),
-    ("wait class Administrative", Waited::Other),
-    ("wait class Queueing", Waited::Other),
-    ("wait class Other", Waited::Other),
+    ("wait class Configuration", WaitCause::Other),
+    ("wait class Administrative", WaitCause::Other),
+    ("wait class Queueing", WaitCause::Other),
+    ("wait class Other", WaitCause::Other),
 ];
 
-/// Beginnings, after no whole name fits: the first that does.
-const ORACLE_FAMILIES: &[(&str, Waited)] = &[
+/// Prefixes, tried after exact names, in order.
+const ORACLE_FAMILIES: &[(&str, WaitCause)] = &[
     ("cell single block", Storage(RandomRead)),
     ("cell list of blocks", Storage(RandomRead)),
     ("cell multiblock", Storage(SequentialRead)),
@@ -234,8 +234,8 @@ const ORACLE_FAMILIES: &[(&str, Waited)] = &[
     ("KSV master", Idle),
 ];
 
-fn oracle(event: &str) -> Option<Waited> {
-    /// The narrowest column that cuts names.
+fn oracle(event: &str) -> Option<WaitCause> {
+    /// The narrowest column that truncates names.
     const NARROWEST: usize = 20;
     let cut = |known: &str| event.len() >= NARROWEST && known.starts_with(event);
     let whole = ORACLE.iter().find(|(name, _)| *name == event).or_else(|| ORACLE.iter().find(|(name, _)| cut(name)));
@@ -245,14 +245,14 @@ fn oracle(event: &str) -> Option<Waited> {
 }
 
 /// Instruments of the performance schema.
-fn mysql(event: &str) -> Option<Waited> {
+fn mysql(event: &str) -> Option<WaitCause> {
     if event == "idle" {
         return Some(Idle);
     }
     let event = event.strip_prefix("wait/")?;
     let file = |name: &str| {
         Some(match name.rsplit('/').next()? {
-            // Reads and writes together; sessions wait mostly for reads.
+            // Reads and writes together; sessions mostly wait for reads.
             "innodb_data_file" => Storage(RandomRead),
             "innodb_log_file" | "innodb_redo_log_file" | "binlog" | "aria_log" => Storage(RedoWrite),
             "innodb_temp_file" | "io_cache" | "temptable" => Storage(TempRead),
@@ -266,12 +266,12 @@ fn mysql(event: &str) -> Option<Waited> {
         _ if event.starts_with("io/socket/") => Some(if event.ends_with("client_connection") { Idle } else { Network }),
         _ if event.starts_with("lock/") => Some(Lock),
         _ if event.starts_with("synch/") => Some(Concurrency),
-        // Time in tables holds all below it, waits for files among it.
+        // Table waits include all nested waits, such as for files.
         _ => None,
     }
 }
 
-const POSTGRESQL: &[(&str, Waited)] = &[
+const POSTGRESQL: &[(&str, WaitCause)] = &[
     ("DataFileRead", Storage(Class::Read)),
     ("DataFilePrefetch", Storage(Class::Read)),
     ("AioIoCompletion", Storage(Class::Read)),
@@ -299,10 +299,11 @@ const POSTGRESQL: &[(&str, Waited)] = &[
     ("ClientWrite", Network),
 ];
 
-/// `DataFileRead`, `IO:DataFileRead`, `LWLock:WALWrite`: with or without the type that the view has beside it.
-fn postgresql(event: &str) -> Option<Waited> {
+/// `DataFileRead`, `IO:DataFileRead`, `LWLock:WALWrite`: with or without the type, which the view has in a separate
+/// column.
+fn postgresql(event: &str) -> Option<WaitCause> {
     let (family, name) = event.split_once([':', '/', '.']).map_or(("", event), |(family, name)| (family, name.trim()));
-    // The same name is a lock in memory and an operation.
+    // The same name is used for a lock in memory and for an operation.
     if family == "LWLock" && matches!(name, "WALWrite" | "WALWriteLock") {
         return Some(Behind(RedoWrite));
     }
@@ -323,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_known_by_name_family_and_beginning() {
+    fn events_are_recognised_by_name_family_and_prefix() {
         let table = [
             ("db file sequential read", Storage(RandomRead)),
             ("db file sequential re", Storage(RandomRead)),
@@ -340,25 +341,25 @@ mod tests {
             ("SQL*Net more data to client", Network),
             ("resmgr:cpu quantum", Processor),
             ("smon timer", Idle),
-            ("ADR block file read", Waited::Other),
+            ("ADR block file read", WaitCause::Other),
             ("wait/io/file/innodb/innodb_data_file", Storage(RandomRead)),
             ("wait/io/file/sql/binlog", Storage(RedoWrite)),
             ("wait/synch/mutex/innodb/trx_mutex", Concurrency),
-            ("wait/io/table/sql/handler", Waited::Other),
+            ("wait/io/table/sql/handler", WaitCause::Other),
             ("DataFileRead", Storage(Class::Read)),
             ("IO:WALSync", Storage(RedoWrite)),
             ("LWLock:WALWrite", Behind(RedoWrite)),
             ("Lock:transactionid", Lock),
             ("IO/SLRURead", Storage(Other)),
-            ("", Waited::Other),
+            ("", WaitCause::Other),
         ];
         for (event, expected) in table {
-            assert_eq!(Waited::of(event), expected, "{event}");
+            assert_eq!(WaitCause::of(event), expected, "{event}");
         }
     }
 
     #[test]
-    fn only_reads_through_the_cache_are_saved_by_a_larger_one() {
+    fn only_buffered_reads_are_saved_by_a_larger_cache() {
         let saved = ["db file sequential read", "db file scattered read", "DataFileRead", "read by other session"];
         let stays = ["direct path read", "cell smart table scan", "direct path read temp", "log file sync", "idle"];
         assert!(saved.into_iter().all(is_through_cache));

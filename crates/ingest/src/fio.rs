@@ -1,8 +1,8 @@
-//! Output of fio: JSON, text, terse lines and logs, of versions 2 and 3. Evidence of storage, never demand.
+//! Output of fio 2 and 3: JSON, text, terse lines and logs. Evidence about storage, never demand.
 //!
-//! Each form is read into jobs ([`job::Job`]), which are handed over alike. Latencies are fio's total ones (from
-//! submission on) if present, otherwise those of completion; quantiles are of completion unless fio was set to give
-//! those of the total.
+//! Each format is converted to jobs ([`job::Job`]), which are emitted alike. Latencies are fio's total ones (from
+//! submission on) if present, otherwise those of completion; quantiles are of completion unless fio was configured for
+//! the total.
 
 mod job;
 mod json;

@@ -1,15 +1,15 @@
-//! Forms of input: how each is recognised and read, and the list of them.
+//! Formats of input: recognition, readers, and their list.
 //!
-//! A new form is a file or folder beside `awr`, and a line in [`FORMS`]. It consists of:
+//! A new format is a file or folder in this directory and a line in [`FORMS`]. It consists of:
 //!
-//! - a constant [`Form`]: its name, a function that looks at the first bytes (content, never a file's name), and its
-//!   reader. The function returns [`Resemblance::Near`] with the missing mark whenever half of the marks are there:
-//!   that is the message for a damaged or unknown file.
-//! - a reader: [`LineFormat`] for lines (memory of one line), or a function for documents (HTML, JSON).
+//! - a constant [`Form`]: its name, a function that examines the first bytes (content, never a file's name), and its
+//!   reader. The function returns [`Resemblance::Near`] with the missing mark if half of the marks are present, which
+//!   results in the message for damaged or unknown files.
+//! - a reader: [`LineFormat`] for lines (memory of a single line), or a function for documents (HTML, JSON).
 //!
-//! A reader hands figures to the [`Builder`] in base units (operations per second, bytes per second, seconds, bytes), each
-//! with its origin. It calls [`Builder::part`] once for each section, and [`Builder::caution`] for doubtful or broken
-//! pieces; it returns a [`Refusal`] only if nothing can be used. A missing value is no figure.
+//! A reader emits figures to the [`Builder`] in base units (operations per second, bytes per second, seconds, bytes),
+//! each with its origin. It calls [`Builder::part`] once for each section, and [`Builder::caution`] for doubtful or
+//! broken pieces; it returns a [`Refusal`] only if the whole input is unusable. A missing value is never a figure.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,7 +29,7 @@ use crate::{
     trace,
 };
 
-/// Every form. Among forms that claim an input, the one with most marks is taken, then the first.
+/// All formats. Among formats that match an input, the first with the most marks is selected.
 pub(crate) const FORMS: &[Form] = &[
     awr::HTML,
     awr::TEXT,
@@ -98,12 +98,12 @@ pub(crate) const FORMS: &[Form] = &[
     trace::PAGES,
 ];
 
-/// The name of a form.
+/// The name of a format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind {
-    /// For programs: lower case, with hyphens; it never changes.
+    /// Stable identifier for programs: lower case, with hyphens.
     pub id: &'static str,
-    /// For people.
+    /// Display name.
     pub name: &'static str,
 }
 
@@ -113,17 +113,17 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A form of input: its name, how it is recognised, and its reader.
+/// A format of input: its name, recognition and reader.
 #[derive(Clone, Copy)]
 pub struct Form {
     /// Its name.
     pub kind: Kind,
-    /// How much the beginning of an input looks like it.
+    /// Compares the beginning of an input with the format.
     pub(crate) resembles: fn(&Head<'_>) -> Resemblance,
     pub(crate) reader: Reader,
 }
 
-/// The reader of a form.
+/// The reader of a format.
 #[derive(Clone, Copy)]
 pub(crate) enum Reader {
     /// Text, line by line.
@@ -132,21 +132,21 @@ pub(crate) enum Reader {
     Document(ReadDocument),
     /// A trace of single operations.
     Trace(Takes, fn() -> Box<dyn Dialect>),
-    /// None: the form is recognised in order to name the remedy.
+    /// The format is recognised only in order to name the remedy.
     Refused(&'static str),
 }
 
 type ReadDocument = fn(&Input, &[u8], &mut Builder) -> Result<(), Refusal>;
 
 impl Form {
-    /// Bytes by which an input is recognised.
+    /// Bytes used for recognition.
     pub const HEAD: usize = 64 << 10;
-    /// Bytes of a line; an input with a longer one is refused, so that a file without line ends takes no memory.
-    pub const LONGEST_LINE: usize = 1 << 20;
-    /// Bytes of a document; larger ones are refused.
-    pub const LARGEST_DOCUMENT: usize = 256 << 20;
+    /// Maximum bytes of a line; longer ones are refused, which limits memory for files without line ends.
+    pub const MAX_LINE: usize = 1 << 20;
+    /// Maximum bytes of a document.
+    pub const MAX_DOCUMENT: usize = 256 << 20;
 
-    /// A form that is read line by line.
+    /// A format that is read line by line.
     pub const fn lines(
         id: &'static str,
         name: &'static str,
@@ -156,7 +156,7 @@ impl Form {
         Self { kind: Kind { id, name }, resembles, reader: Reader::Lines(open) }
     }
 
-    /// A form that is read as a whole.
+    /// A format that is read as a whole.
     pub const fn document(
         id: &'static str,
         name: &'static str,
@@ -166,7 +166,7 @@ impl Form {
         Self { kind: Kind { id, name }, resembles, reader: Reader::Document(read) }
     }
 
-    /// A form that is recognised and not read. `remedy` names the command that makes a readable input.
+    /// A format that is recognised but not read. `remedy` names the command that creates a readable input.
     pub(crate) const fn refused(
         id: &'static str,
         name: &'static str,
@@ -187,7 +187,7 @@ impl Form {
         Self { kind: Kind { id, name }, resembles, reader: Reader::Trace(takes, open) }
     }
 
-    /// Whether the reader is given text or bytes.
+    /// Whether the reader expects text or bytes.
     pub(crate) const fn takes(&self) -> Takes {
         match self.reader {
             Reader::Trace(takes, _) => takes,
@@ -195,7 +195,7 @@ impl Form {
         }
     }
 
-    /// A reader of one input.
+    /// Creates a reader for an input.
     pub(crate) fn open(&self, input: &Input) -> Box<dyn Format> {
         match self.reader {
             Reader::Lines(open) => Box::new(Lines { format: open(input), rest: Vec::new(), count: 0 }),
@@ -206,30 +206,30 @@ impl Form {
     }
 }
 
-/// What a reader is given.
+/// The input of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// UTF-8 without byte order mark.
     Text,
-    /// Bytes as they are in the file.
+    /// Raw bytes of the file.
     Bytes,
 }
 
-/// How much an input looks like a form.
+/// Result of recognition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resemblance {
-    /// Not at all.
+    /// No resemblance.
     None,
-    /// Some marks of the form are there.
+    /// Some marks of the format are present.
     Near {
-        /// Orders forms that are near: the more marks were found, the higher.
+        /// Number of marks, to rank formats.
         marks: u8,
-        /// The missing mark, as the end of the sentence "but it has no ...".
+        /// The missing mark, for the end of the sentence "but it has no ...".
         missing: &'static str,
     },
-    /// It is of the form.
+    /// The input has this format.
     Is {
-        /// Orders forms that claim an input: a special form comes before a general one.
+        /// Number of marks, to rank formats: a specific format precedes a general one.
         marks: u8,
     },
 }
@@ -240,12 +240,12 @@ impl Resemblance {
         if is { Self::Is { marks } } else { Self::None }
     }
 
-    /// The same, or under another condition with other marks.
+    /// `self`, or else a match under another condition with other marks.
     pub(crate) fn or(self, marks: u8, is: bool) -> Self {
         if self == Self::None { Self::is(marks, is) } else { self }
     }
 
-    /// The same, or [`Resemblance::Near`] under a condition.
+    /// `self`, or else [`Resemblance::Near`] under a condition.
     pub(crate) fn or_near(self, marks: u8, is: bool, missing: &'static str) -> Self {
         if self == Self::None && is { Self::Near { marks, missing } } else { self }
     }
@@ -259,7 +259,7 @@ pub struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// `raw` is as in the file, `bytes` in UTF-8 as far as the encoding is known.
+    /// `raw` is as in the file, `bytes` in UTF-8 if the encoding is known.
     pub(crate) fn new(raw: &'a [u8], bytes: &'a [u8]) -> Self {
         Self { raw, bytes, text: String::from_utf8_lossy(bytes) }
     }
@@ -274,7 +274,7 @@ impl<'a> Head<'a> {
         text
     }
 
-    /// Bytes as they are in the file.
+    /// Raw bytes of the file.
     pub(crate) fn raw(&self) -> &[u8] {
         self.raw
     }
@@ -284,42 +284,42 @@ impl<'a> Head<'a> {
         self.bytes
     }
 
-    /// The text, with replacement characters where it is not UTF-8.
+    /// The text, with replacement characters for invalid UTF-8.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// True if `part` occurs in it.
+    /// True if it contains `part`.
     pub fn has(&self, part: &str) -> bool {
         memmem::find(self.bytes, part.as_bytes()).is_some()
     }
 
-    /// True if one of `parts` occurs in it.
+    /// True if it contains any of `parts`.
     pub(crate) fn has_any(&self, parts: &[&str]) -> bool {
         parts.iter().any(|part| self.has(part))
     }
 
-    /// The number of `parts` that occur in it.
+    /// The number of `parts` that it contains.
     pub fn count(&self, parts: &[&str]) -> usize {
         parts.iter().filter(|part| self.has(part)).count()
     }
 
-    /// True if the first character that is not blank is one of these.
+    /// True if the first non-blank character is one of `first`.
     pub fn begins(&self, first: &[u8]) -> bool {
         self.bytes.trim_ascii_start().first().is_some_and(|byte| first.contains(byte))
     }
 }
 
-/// What the caller knows of an input besides its bytes.
+/// Metadata of an input from the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
-    /// Its name for messages: a file's name, as a rule.
+    /// Its name for messages, usually the file name.
     pub name: String,
-    /// When it begins, in UTC, for inputs without times.
+    /// Its begin in UTC, for inputs without times.
     pub begin: Option<DateTime>,
-    /// The zone of its times without an offset; UTC if none.
+    /// The zone of its times without offset; UTC if none.
     pub zone: Option<TimeZone>,
-    /// The distance of its samples, for inputs that do not give it.
+    /// The interval of its samples, for inputs that lack it.
     pub interval: Option<Span>,
 }
 
@@ -335,36 +335,36 @@ impl From<String> for Input {
     }
 }
 
-/// Reads one input. Keeps no more than it needs between two calls.
+/// An incremental reader of an input.
 pub(crate) trait Format {
-    /// Takes further bytes, cut anywhere. A refusal ends the reading, and all that was read is dropped.
+    /// Processes further bytes, split anywhere. A refusal ends reading and discards the reading.
     fn feed(&mut self, bytes: &[u8], out: &mut Builder) -> Result<(), Refusal>;
 
-    /// Ends the input: the last chance for figures, cautions and a refusal.
+    /// Ends the input, with remaining figures, cautions or a refusal.
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal>;
 }
 
-/// Reads an input of lines.
+/// A reader of lines.
 pub trait LineFormat {
-    /// Takes a line, without its end. Lines count from 1.
+    /// Processes a line without its end. Lines are numbered from 1.
     ///
     /// # Errors
-    /// Nothing of the input can be used. Damage to a part of it is a [`crate::Caution`] instead.
+    /// The whole input is unusable. Damage to a part of it is a [`crate::Caution`] instead.
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal>;
 
     /// Ends the input.
     ///
     /// # Errors
-    /// Nothing of the input can be used.
+    /// The whole input is unusable.
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal>;
 }
 
-/// Cuts bytes into lines.
+/// Splits bytes into lines.
 struct Lines {
     format: Box<dyn LineFormat>,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
-    /// Lines handed on so far.
+    /// Number of lines so far.
     count: u64,
 }
 
@@ -379,9 +379,9 @@ impl Lines {
     }
 
     fn keep(&mut self, bytes: &[u8], out: &Builder) -> Result<(), Refusal> {
-        if self.rest.len() + bytes.len() > Form::LONGEST_LINE {
-            let what = format!("a line of more than {} bytes: check that the file is text", Form::LONGEST_LINE);
-            return Err(out.unusable_at(Origin::line(self.count + 1), what));
+        if self.rest.len() + bytes.len() > Form::MAX_LINE {
+            let reason = format!("a line of more than {} bytes: check that the file is text", Form::MAX_LINE);
+            return Err(out.unusable_at(Origin::line(self.count + 1), reason));
         }
         self.rest.extend_from_slice(bytes);
         Ok(())
@@ -393,7 +393,7 @@ impl Format for Lines {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let line = &bytes[..end];
             bytes = &bytes[end + 1..];
-            if self.rest.is_empty() && line.len() <= Form::LONGEST_LINE {
+            if self.rest.is_empty() && line.len() <= Form::MAX_LINE {
                 self.hand_on(line, out)?;
             } else {
                 self.keep(line, out)?;
@@ -424,8 +424,8 @@ struct Document {
 
 impl Format for Document {
     fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
-        if self.bytes.len() + bytes.len() > Form::LARGEST_DOCUMENT {
-            return Err(Refusal::TooLarge { limit: Bytes::new(Form::LARGEST_DOCUMENT as u64) });
+        if self.bytes.len() + bytes.len() > Form::MAX_DOCUMENT {
+            return Err(Refusal::TooLarge { limit: Bytes::new(Form::MAX_DOCUMENT as u64) });
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())

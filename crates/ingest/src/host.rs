@@ -1,8 +1,8 @@
 //! Disk statistics of hosts: iostat, sar, sadf and vmstat, as text and as JSON.
 //!
-//! All of them print the same measures under similar names, one row for each device and sample (`disks`). Devices lie
-//! over one another, so only one layer of them is taken (`crate::layers`). The first report of a run is a mean since
-//! the host was started, without a mark of it: it is left out unless there is no other.
+//! All of them print the same measures under similar names, a row for each device and sample (`disks`). Devices are
+//! layered, so only a single layer counts (`crate::layers`). The first report of a run is a mean since boot without a
+//! mark: it is dropped if others follow.
 
 mod disks;
 mod iostat;
@@ -27,10 +27,10 @@ pub(crate) use sadf::FORM as SADF;
 pub(crate) use sar::FORM as SAR;
 pub(crate) use vmstat::FORM as VMSTAT;
 
-/// Stands for an absent date: then only the time between two samples is known.
+/// Placeholder of an absent date: only differences of times are known.
 const UNDATED: Date = jiff::civil::date(1970, 1, 1);
 
-/// The windows of one input's samples.
+/// Windows of an input's samples.
 #[derive(Debug, Default)]
 struct Timeline {
     begin: Option<DateTime>,
@@ -38,14 +38,14 @@ struct Timeline {
     /// The time of the last sample.
     last: Option<DateTime>,
     length: Option<Span>,
-    /// The length of all samples so far, for inputs without times.
+    /// Total length of the samples so far, for inputs without times.
     passed: SignedDuration,
-    /// Cautions given already: that a length was assumed, that the clock went back.
+    /// Cautions were given: for an assumed length, for a clock that went back.
     assumed: bool,
     went_back: bool,
 }
 
-/// A time in UTC; one without a date stays as it is.
+/// A time in UTC; without a date it stays unchanged.
 fn instant(stamp: Stamp, out: &mut Builder) -> DateTime {
     match stamp.parts() {
         (at, _) if at.year() <= UNDATED.year() => at,
@@ -58,28 +58,26 @@ impl Timeline {
         Self { begin: input.begin, interval: input.interval, ..Self::default() }
     }
 
-    /// Sets the moment before the next sample: earlier ones belong to another run.
+    /// Sets the time before the next sample; earlier samples belong to another run.
     fn from(&mut self, at: Option<DateTime>) {
         self.last = at;
     }
 
-    /// The window of a sample that ends `at` a moment, with its own length in seconds, if it has them. It begins in
-    /// `line`.
-    fn sample(&mut self, at: Option<DateTime>, says: Option<f64>, line: u64, out: &mut Builder) -> u32 {
+    /// The window of a sample that ends at `at`, with its own length in seconds if known. It begins in `line`.
+    fn sample(&mut self, at: Option<DateTime>, stated_s: Option<f64>, line: u64, out: &mut Builder) -> u32 {
         let apart = match (self.last, at) {
             (Some(last), Some(at)) => Some(at.duration_since(last).as_secs_f64()),
             _ => None,
         };
         if apart.is_some_and(|apart| apart < 0.0) && !std::mem::replace(&mut self.went_back, true) {
-            let text = "the clock goes back here: windows may overlap, and then count once; check the times";
+            let text = "the clock goes back here, and overlapping windows count once: check the times";
             out.caution(Some(Origin::line(line)), text);
         }
-        let said = says.or(apart).filter(|seconds| *seconds > 0.0 && seconds.is_finite());
-        let length = said.map(Span::from_secs_f64).or(self.interval).or(self.length);
+        let seconds = stated_s.or(apart).filter(|seconds| *seconds > 0.0 && seconds.is_finite());
+        let length = seconds.map(Span::from_secs_f64).or(self.interval).or(self.length);
         let length = length.filter(|length| !length.is_zero()).unwrap_or_else(|| {
             if !std::mem::replace(&mut self.assumed, true) {
-                let text =
-                    "it does not say how far apart its samples are: one second is assumed; say it with --interval";
+                let text = "it lacks the interval of its samples, and a second is assumed: specify --interval";
                 out.caution(Some(Origin::line(line)), text);
             }
             Span::from_secs(1)
@@ -96,21 +94,21 @@ impl Timeline {
         if begin.is_some() { out.window(window) } else { out.sample(window) }
     }
 
-    /// The window of means since the host was started, for inputs without other samples. Without a length a day is
-    /// assumed, so that means are not mistaken for peaks.
-    fn since_boot(says: Option<f64>, line: u64, out: &mut Builder) -> u32 {
-        let text = "its only report is a mean since the host was started (unless it was run with -y), which hides every \
-                    peak; let it run for a while: iostat -xt 10, or vmstat -t 10";
+    /// The window of means since boot, for inputs without other samples. An unknown length is assumed to be a day, so
+    /// that means are not mistaken for peaks.
+    fn since_boot(stated_s: Option<f64>, line: u64, out: &mut Builder) -> u32 {
+        let text = "its only report is a mean since the host was started (unless it was run with -y), which hides all \
+                     peaks: let it run longer, as in iostat -xt 10 or vmstat -t 10";
         out.caution(Some(Origin::line(line)), text);
-        let seconds = says.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).unwrap_or_else(|| {
-            out.caution(Some(Origin::line(line)), "it does not say since when: a day is assumed");
+        let seconds = stated_s.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).unwrap_or_else(|| {
+            out.caution(Some(Origin::line(line)), "it lacks the time since then: a day is assumed");
             86_400.0
         });
         out.sample(Window { begin: None, length: Span::from_secs_f64(seconds) })
     }
 }
 
-/// The tables of sar of one host: its devices, and the transfers of all of them.
+/// The sar tables of a host: its devices, and total transfers.
 #[derive(Debug, Default)]
 struct Tables {
     disks: Disks,
@@ -123,19 +121,19 @@ impl Tables {
         Self { disks: Disks::of(host), whole: Disks::of(host) }
     }
 
-    /// Continues with a host.
+    /// Switches to a host.
     fn go_on(&mut self, host: &str, out: &mut Builder) {
         self.disks.go_on(host, out);
         self.whole.go_on(host, out);
     }
 
-    /// Hands over a row of transfers.
+    /// Emits a row of transfers.
     fn transfers(&mut self, line: u64, numbers: &[f64], window: u32, out: &mut Builder) {
         self.whole.numbers("", line, numbers);
         self.whole.close(window, Absent::Unknown, out);
     }
 
-    /// Hands over the rows of devices. The table of transfers has no latency: that of all devices stands for the host's.
+    /// Emits the rows of devices. The table of transfers has no latency: the mean of the devices is used for the host.
     fn devices(&mut self, window: u32, out: &mut Builder) {
         let line = self.disks.line();
         let sums = self.disks.close(window, Absent::Unknown, out);
@@ -162,12 +160,12 @@ impl Tables {
     }
 }
 
-/// Parts, each with its fate.
+/// Parts with their outcomes.
 #[derive(Debug, Default)]
 struct Noted(Vec<(&'static str, Fate)>);
 
 impl Noted {
-    /// Keeps a part, once.
+    /// Records a part once.
     fn note(&mut self, name: &'static str, fate: Fate) {
         if !self.0.iter().any(|(known, _)| *known == name) {
             self.0.push((name, fate));
@@ -175,7 +173,7 @@ impl Noted {
     }
 
     /// Lists all parts.
-    fn tell(&self, out: &mut Builder) {
+    fn list(&self, out: &mut Builder) {
         for (name, fate) in &self.0 {
             out.part(*name, *fate);
         }
@@ -189,17 +187,17 @@ struct Reports {
     timeline: Timeline,
     /// Reports of this run.
     count: u64,
-    /// Means since boot that were left out.
+    /// Dropped means since boot.
     left_out: u32,
 }
 
-/// The line behind a report.
+/// The content after a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follows {
-    /// Another one of the same run.
+    /// Another report of the same run.
     Report,
     /// Another run, or the end.
-    Nothing,
+    End,
 }
 
 impl Reports {
@@ -214,7 +212,7 @@ impl Reports {
         self.timeline.from(None);
     }
 
-    /// Ends the current report, which was taken `at` a moment.
+    /// Ends the current report, taken at `at`.
     fn close(&mut self, at: Option<DateTime>, absent: Absent, follows: Follows, out: &mut Builder) {
         if self.disks.is_empty() {
             return;
@@ -224,7 +222,7 @@ impl Reports {
         if self.count > 1 {
             let window = self.timeline.sample(at, seconds, line, out);
             self.disks.close(window, absent, out);
-        } else if follows == Follows::Nothing && !self.disks.has_given() {
+        } else if follows == Follows::End && !self.disks.has_given() {
             let window = Timeline::since_boot(seconds, line, out);
             self.disks.close(window, absent, out);
         } else {
@@ -234,7 +232,7 @@ impl Reports {
         }
     }
 
-    /// Lists their outcome.
+    /// Lists the reports.
     fn end(&self, out: &mut Builder) {
         self.disks.end("devices", out);
         if self.left_out > 0 {
@@ -249,7 +247,7 @@ pub(crate) const BINARY: Form = Form::refused(
     "sysstat data file (binary)",
     // The magic number of all versions since 2003, in both byte orders.
     |head| Resemblance::is(9, matches!(head.raw(), [0x96, 0xd5, ..] | [0xd5, 0x96, ..])),
-    "it is binary, and differs by version; make text of it on its host: LC_ALL=C sar -bd -f FILE > sar.txt",
+    "it is binary and depends on the version: convert it to text on its host: LC_ALL=C sar -bd -f FILE > sar.txt",
 );
 
 /// `sadf -x` and `sadf -g`.
@@ -257,7 +255,7 @@ pub(crate) const XML: Form = Form::refused(
     "sadf-xml",
     "sadf output as XML or SVG",
     |head| Resemblance::is(6, head.has("<?xml") && head.has("sysstat") && head.has_any(&["<host ", "<svg"])),
-    "XML and SVG are not read; take: sadf -d FILE -- -b -d > sadf.txt, or sadf -j FILE -- -b -d > sadf.json",
+    "XML and SVG are not read: use sadf -d FILE -- -b -d > sadf.txt, or sadf -j FILE -- -b -d > sadf.json",
 );
 
 /// iostat and vmstat of Solaris, AIX, BSD, macOS and HP-UX.

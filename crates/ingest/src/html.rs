@@ -1,7 +1,7 @@
-//! The tables of an HTML document, in one pass over its bytes.
+//! The tables of an HTML document, in a single pass over its bytes.
 //!
-//! As tolerant as reports need it: tags may be left open, attributes quoted twice (as spreadsheets save them), text may
-//! hold `<`. It builds no tree, so nesting costs nothing, and keeps one table at a time.
+//! Tolerant of common errors: unclosed tags, doubled quotes of attributes (as saved by spreadsheets), `<` in text. It
+//! builds no tree, so nesting is free, and keeps a single table at a time.
 
 use memchr::{memchr, memmem};
 
@@ -16,13 +16,13 @@ pub(crate) enum Piece {
     Table(Table),
 }
 
-/// Bytes of a cell that are kept: statements are longer, numbers never.
-const LONGEST_CELL: usize = 1 << 10;
-const MOST_CELLS: usize = 512;
-const MOST_ROWS: usize = 200_000;
+/// Maximum bytes of a cell: statements are longer, numbers are shorter.
+const MAX_CELL: usize = 1 << 10;
+const MAX_CELLS: usize = 512;
+const MAX_ROWS: usize = 200_000;
 
-/// Hands the headings and tables of `document` to `take`, in order. A table whose columns `wants` does not want has no
-/// rows: it costs no more than going over it.
+/// Passes the headings and tables of `document` to `take`, in order. A table whose columns are rejected by `wants` has
+/// no rows.
 pub(crate) fn pieces(document: &[u8], wants: &dyn Fn(&[String]) -> bool, take: &mut dyn FnMut(Piece)) {
     let mut scan = Scan::new(document);
     let mut grid = Grid { wants, table: None, heading: String::new(), text: None };
@@ -40,15 +40,15 @@ struct Grid<'a> {
     wants: &'a dyn Fn(&[String]) -> bool,
     table: Option<Drawing>,
     heading: String,
-    /// The text of the cell or heading that is open.
+    /// The text of the open cell or heading.
     text: Option<Vec<u8>>,
 }
 
-/// A table that has not ended.
+/// A table in progress.
 #[derive(Default)]
 struct Drawing {
     table: Table,
-    /// Rows of headings: text and how many columns it is over.
+    /// Rows of headings: text and number of columns.
     heads: Vec<Vec<(String, usize)>>,
     /// None before the first row of numbers.
     wanted: Option<bool>,
@@ -88,7 +88,7 @@ fn known(name: &[u8]) -> Known {
 impl Grid<'_> {
     fn add(&mut self, text: &[u8]) {
         if let Some(kept) = &mut self.text {
-            let room = LONGEST_CELL - kept.len().min(LONGEST_CELL);
+            let room = MAX_CELL - kept.len().min(MAX_CELL);
             kept.extend_from_slice(&text[..text.len().min(room)]);
         }
     }
@@ -110,12 +110,12 @@ impl Grid<'_> {
             Known::Cell { is_head } => {
                 self.end_cell();
                 if let Some(drawing) = &mut self.table
-                    && drawing.row.len() < MOST_CELLS
+                    && drawing.row.len() < MAX_CELLS
                     && drawing.wanted != Some(false)
                 {
                     let width =
                         tag.attribute(b"colspan").and_then(|width| std::str::from_utf8(width).ok()?.parse().ok());
-                    let columns = width.unwrap_or(1).clamp(1, MOST_CELLS);
+                    let columns = width.unwrap_or(1).clamp(1, MAX_CELLS);
                     drawing.row.push(Cell { text: String::new(), columns, is_head });
                     self.text = Some(Vec::new());
                 }
@@ -184,7 +184,7 @@ impl Drawing {
         let is_head =
             row.iter().any(|cell| cell.is_head) && row.iter().all(|cell| cell.is_head || cell.text.is_empty());
         if is_head && self.wanted.is_none() {
-            // Two rows are the most that a report has; more would be a page that means no table.
+            // Reports have at most two rows of headings; more indicate a layout table.
             if self.heads.len() < 4 {
                 self.heads.push(row.into_iter().map(|cell| (cell.text, cell.columns)).collect());
             }
@@ -200,7 +200,7 @@ impl Drawing {
         if self.wanted == Some(false) {
             return;
         }
-        if self.table.rows.len() >= MOST_ROWS {
+        if self.table.rows.len() >= MAX_ROWS {
             self.table.cut = true;
             return;
         }
@@ -208,15 +208,15 @@ impl Drawing {
             let blanks = cell.columns - 1;
             std::iter::once(cell.text).chain(std::iter::repeat_n(String::new(), blanks))
         });
-        self.table.rows.push(Row { line: self.line, cells: cells.take(MOST_CELLS).collect() });
+        self.table.rows.push(Row { line: self.line, cells: cells.take(MAX_CELLS).collect() });
     }
 }
 
-/// One name for each column: headings over several of them before their own.
+/// A name for each column: spanning headings precede its own.
 fn joined(heads: &[Vec<(String, usize)>]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for head in heads {
-        let names = head.iter().flat_map(|(name, span)| std::iter::repeat_n(plain(name), *span)).take(MOST_CELLS);
+        let names = head.iter().flat_map(|(name, span)| std::iter::repeat_n(plain(name), *span)).take(MAX_CELLS);
         for (index, name) in names.enumerate() {
             match columns.get_mut(index) {
                 Some(column) if column.is_empty() => *column = name,
@@ -232,7 +232,7 @@ fn joined(heads: &[Vec<(String, usize)>]) -> Vec<String> {
     columns
 }
 
-/// Text as it is shown: entities resolved, single spaces.
+/// Displayed text: entities resolved, single spaces.
 fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut out = String::with_capacity(text.len());
@@ -272,26 +272,26 @@ fn entity(name: &str) -> Option<char> {
 /// A piece of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'a> {
-    /// Text between tags, entities as they are.
+    /// Text between tags, with unresolved entities.
     Text(&'a [u8]),
-    /// A beginning tag.
+    /// A start tag.
     Open(Tag<'a>),
     /// An end tag: its name.
     Close(&'a [u8]),
 }
 
-/// A beginning tag.
+/// A start tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tag<'a> {
     name: &'a [u8],
     attributes: &'a [u8],
 }
 
-/// Goes through a document once.
+/// A tokenizer for a document.
 struct Scan<'a> {
     document: &'a [u8],
     at: usize,
-    /// Up to where lines were counted, and how many there were.
+    /// Offset up to which lines were counted, and their number.
     counted: (usize, u64),
 }
 
@@ -300,7 +300,7 @@ impl<'a> Scan<'a> {
         Self { document, at: 0, counted: (0, 1) }
     }
 
-    /// The line of what comes next, from 1.
+    /// The current line, from 1.
     fn line(&mut self) -> u64 {
         let (from, lines) = self.counted;
         let more = memchr::memchr_iter(b'\n', &self.document[from..self.at]).count() as u64;
@@ -342,7 +342,7 @@ fn begins_tag(rest: &[u8]) -> bool {
     matches!(rest, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?'))
 }
 
-/// Where text ends: before the next tag.
+/// End of text: before the next tag.
 fn text_end(rest: &[u8]) -> usize {
     let mut from = 1;
     while let Some(found) = memchr(b'<', &rest[from..]) {
@@ -354,7 +354,7 @@ fn text_end(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// Where a tag ends, its `>` included. One inside of quotes is none, unless the quotes stay open.
+/// End of a tag, including its `>`. A `>` inside quotes does not count, unless the quotes are unclosed.
 fn tag_end(rest: &[u8]) -> usize {
     const LONGEST: usize = 64 << 10;
     let mut quote = None;
@@ -397,14 +397,14 @@ fn ends_with_word(text: &[u8], name: &[u8]) -> bool {
     word.eq_ignore_ascii_case(name) && before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-')
 }
 
-/// An attribute's value at the beginning of `text`, and what follows it.
+/// An attribute's value at the beginning of `text`, and the rest.
 fn value(text: &[u8]) -> (&[u8], &[u8]) {
     let Some(&quote) = text.first().filter(|byte| matches!(byte, b'"' | b'\'')) else {
         let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
         return text.split_at(end);
     };
     let inside = &text[1..];
-    // Quotes that were doubled by a spreadsheet.
+    // Quotes doubled by a spreadsheet.
     let inside = match inside {
         [second, next, ..] if *second == quote && !next.is_ascii_whitespace() => &inside[1..],
         _ => inside,
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_ends_early_says_so() {
+    fn a_truncated_table_is_marked() {
         let (_, tables) = read("<table><tr><th>A</th></tr><tr><td>1</td></tr><tr><td>2");
         assert!(tables[0].cut);
         assert_eq!(tables[0].rows.len(), 2);

@@ -23,11 +23,11 @@ pub enum Outcome {
 /// A summary of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// All of it that concerns storage was read.
+    /// Everything about storage was read.
     Read,
-    /// Part of it is broken.
+    /// A part is broken.
     Partly,
-    /// Nothing of it is used.
+    /// The whole input was refused.
     Refused,
 }
 
@@ -41,7 +41,7 @@ impl Outcome {
         }
     }
 
-    /// The caller's name of the input; a file of an archive has the archive's name before its own.
+    /// The caller's name of the input; for a file of an archive, the archive's name and its own.
     pub fn name(&self) -> &str {
         match self {
             Self::Read(reading) => &reading.name,
@@ -49,7 +49,7 @@ impl Outcome {
         }
     }
 
-    /// Its recognised form.
+    /// The recognised format.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Read(reading) => Some(reading.kind),
@@ -58,7 +58,7 @@ impl Outcome {
         }
     }
 
-    /// The reading, if there is one.
+    /// The reading, if any.
     pub fn reading(&self) -> Option<&Reading> {
         match self {
             Self::Read(reading) => Some(reading),
@@ -67,21 +67,21 @@ impl Outcome {
     }
 }
 
-/// Reads one file from bytes, cut anywhere.
+/// Reads a file from bytes, split anywhere.
 pub struct Ingest<'a> {
     packing: Packing,
     files: Files<'a>,
 }
 
 enum Packing {
-    /// The first bytes, while they may be an archive's.
+    /// The first bytes, until an archive can be recognised.
     Unknown(Vec<u8>),
     Single,
     Archive(Box<Archive>),
 }
 
 impl Ingest<'static> {
-    /// Reads an input of any known form. A name alone is an [`Input`] as well.
+    /// Reads an input of any known format. A name converts to an [`Input`].
     pub fn new(input: impl Into<Input>) -> Self {
         Self::among(FORMS, input)
     }
@@ -94,7 +94,7 @@ impl<'a> Ingest<'a> {
         Self { packing: Packing::Unknown(Vec::new()), files }
     }
 
-    /// Takes the next bytes. False if further ones are useless: the input is refused already.
+    /// Processes the next bytes. False if the input is already refused.
     pub fn feed(&mut self, bytes: &[u8]) -> bool {
         match &mut self.packing {
             Packing::Single => self.files.bytes(bytes),
@@ -109,7 +109,7 @@ impl<'a> Ingest<'a> {
         !(matches!(self.packing, Packing::Single) && self.files.current.as_ref().is_some_and(Member::is_refused))
     }
 
-    /// Ends the input. One outcome, or one for each file of an archive; never none.
+    /// Ends the input. Returns an outcome, or an outcome for each file of an archive; never empty.
     pub fn finish(mut self) -> Vec<Outcome> {
         if matches!(self.packing, Packing::Unknown(_)) {
             self.begin();
@@ -132,7 +132,7 @@ impl<'a> Ingest<'a> {
     }
 }
 
-/// The files of an input, one after the other.
+/// The files of an input, in order.
 struct Files<'a> {
     input: Input,
     forms: &'a [Form],
@@ -171,20 +171,20 @@ impl Members for Files<'_> {
     }
 }
 
-/// One input, or one file of an archive, from its first byte to its outcome.
+/// An input, or a file of an archive, from its first byte to its outcome.
 struct Member<'a> {
     input: Input,
     forms: &'a [Form],
     gunzip: Gunzip,
     decoder: Decoder,
     state: State,
-    /// Bytes in transit: kept between calls for their memory alone.
+    /// Decompressed bytes, kept to reuse their memory.
     unpacked: Vec<u8>,
     text: Vec<u8>,
 }
 
 enum State {
-    /// Too few bytes to recognise the form.
+    /// Not enough bytes to recognise the format.
     Head(Vec<u8>),
     Reading(Takes, Box<dyn Format>, Box<Builder>),
     Refused(Refusal),
@@ -204,7 +204,7 @@ impl<'a> Member<'a> {
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        // Small pieces, so that they unpack to small ones.
+        // Small pieces limit the size of decompressed ones.
         for piece in bytes.chunks(PIECE) {
             if self.is_refused() {
                 return;
@@ -223,7 +223,7 @@ impl<'a> Member<'a> {
         matches!(self.state, State::Refused(_))
     }
 
-    /// Ends it; `broken` is the reason if it is cut short.
+    /// Ends the file; `broken` is the reason if it is truncated.
     fn finish(mut self, broken: Option<&str>) -> Outcome {
         let mut unpacked = Vec::new();
         let ending = self.gunzip.end(&mut unpacked);
@@ -294,7 +294,7 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The form that an input is of: the one with the most marks, and the first among equals.
+/// The format of an input: the one with the most marks, the first among equals.
 fn recognised<'a>(forms: &'a [Form], head: &Head<'_>) -> Result<&'a Form, Refusal> {
     if head.bytes().iter().all(u8::is_ascii_whitespace) {
         return Err(Refusal::Empty);

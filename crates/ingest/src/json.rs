@@ -1,6 +1,6 @@
-//! JSON documents: one or several after the other, whole or cut off, and the way to a value in them.
+//! JSON documents: one or several in sequence, complete or truncated, and access to their values.
 //!
-//! Knows no format. Depth is limited by the parser (128), size here.
+//! Depth is limited by the parser (128), size by this module.
 
 use memchr::memchr2;
 use plimsoll_units::Bytes;
@@ -10,13 +10,13 @@ use crate::builder::Builder;
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 
-/// Bytes of a document: its values take some ten times as much.
-const LARGEST: usize = 64 << 20;
+/// Maximum bytes of a document: its values take about ten times as much memory.
+const MAX_BYTES: usize = 64 << 20;
 
-/// All documents of an input, each with the line that it begins in. What follows a broken one is left out, and said.
+/// All documents of an input, each with its first line. The rest after a broken document is skipped with a caution.
 pub(crate) fn documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Value)>, Refusal> {
-    if bytes.len() > LARGEST {
-        return Err(Refusal::TooLarge { limit: Bytes::new(LARGEST as u64) });
+    if bytes.len() > MAX_BYTES {
+        return Err(Refusal::TooLarge { limit: Bytes::new(MAX_BYTES as u64) });
     }
     let mut documents = Vec::new();
     let mut lines = LineCount { bytes, offset: 0, line: 1 };
@@ -27,15 +27,18 @@ pub(crate) fn documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Val
             None => return Ok(documents),
             Some(Ok(value)) => documents.push((lines.at(begin), value)),
             Some(Err(error)) => {
-                let rest = mended(&bytes[begin..]).filter(|_| error.is_eof());
+                let rest = repaired(&bytes[begin..]).filter(|_| error.is_eof());
                 let whole = rest.and_then(|text| serde_json::from_slice(&text).ok());
                 documents.extend(whole.map(|value| (lines.at(begin), value)));
                 let place = Origin::line(error.line() as u64);
                 if documents.is_empty() {
-                    let what = format!("no JSON ({error}): export it again");
-                    return Err(out.unusable_at(place, what));
+                    let reason = format!("not JSON ({error}): export it again");
+                    return Err(out.unusable_at(place, reason));
                 }
-                out.caution(Some(place), "it ends early or is damaged from here on: what stands before is used");
+                out.caution(
+                    Some(place),
+                    "it is truncated or damaged from here on, and the part before is used: export it again",
+                );
                 out.part("rest of the document", Fate::Broken);
                 return Ok(documents);
             }
@@ -43,7 +46,7 @@ pub(crate) fn documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Val
     }
 }
 
-/// Counts lines on the way through a text.
+/// Counts lines incrementally.
 struct LineCount<'a> {
     bytes: &'a [u8],
     offset: usize,
@@ -51,7 +54,7 @@ struct LineCount<'a> {
 }
 
 impl LineCount<'_> {
-    /// The line in which the next value behind `offset` begins; offsets only rise.
+    /// The line in which the next value after `offset` begins; offsets must not decrease.
     fn at(&mut self, offset: usize) -> u64 {
         let blanks = self.bytes[offset..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let passed = &self.bytes[self.offset..offset + blanks];
@@ -61,8 +64,8 @@ impl LineCount<'_> {
     }
 }
 
-/// A document that was cut off, ended after its last whole value.
-fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Completes a truncated document after its last complete value.
+fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut open: Vec<u8> = Vec::new();
     let mut last: Option<(usize, Vec<u8>)> = None;
     let mut at = 0;
@@ -88,7 +91,7 @@ fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Where the string ends that begins at `start`; the end of all when it does not.
+/// The end of the string that begins at `start`, or of the input if it is unclosed.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
@@ -100,7 +103,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The value under the first of these names that is there, whatever its case and however its words are joined.
+/// The value under the first of these names that exists, ignoring case and word separators.
 pub(crate) fn get<'a>(value: &'a Value, names: &[&str]) -> Option<&'a Value> {
     let object = value.as_object()?;
     let exact = names.iter().find_map(|name| object.get(*name));
@@ -114,17 +117,17 @@ pub(crate) fn text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     get(value, names)?.as_str()
 }
 
-/// A list under one of these names; empty when there is none.
+/// The list under any of these names, or an empty list.
 pub(crate) fn list<'a>(value: &'a Value, names: &[&str]) -> &'a [Value] {
     get(value, names).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A number, also when it stands in quotes.
+/// A number, possibly quoted.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
 }
 
-/// `aggregated-datapoints` and `aggregatedDatapoints` are one name.
+/// Equates `aggregated-datapoints` and `aggregatedDatapoints`.
 fn same(key: &str, name: &str) -> bool {
     let letters = |text: &str| -> Vec<u8> {
         text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_follow_one_another_and_may_be_cut() {
+    fn documents_may_be_concatenated_and_truncated() {
         check("{\"a\":1}", &[(1, "{\"a\":1}")], 0);
         check("{\"a\":1}\n\n{\"a\":2}\n", &[(1, "{\"a\":1}"), (3, "{\"a\":2}")], 0);
         check("{\"a\":[1,2,{\"b\":3,\"c", &[(1, "{\"a\":[1,2,{\"b\":3}]}")], 1);
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_however_they_are_written() {
+    fn names_are_found_in_any_notation() {
         let value = serde_json::json!({"aggregated-datapoints": 1, "B": 2});
         assert_eq!(get(&value, &["aggregatedDatapoints"]), Some(&Value::from(1)));
         assert_eq!(get(&value, &["b"]), Some(&Value::from(2)));

@@ -1,8 +1,9 @@
-//! The layers of devices: on most hosts a partition, its disk and the devices above it count the same operation.
+//! Layers of devices: on most hosts a partition, its disk and the devices above it count the same operation.
 //!
-//! Layers follow from the kernel's names. One layer is counted: disks, or without any, the devices above them. Software
-//! RAID (md) is counted instead of its disks, because an array reads and writes each of them for one operation. Names
-//! do not identify its members, so all disks are assumed to be members (`Builder::arrays` checks that by the bytes).
+//! Layers are derived from the kernel's names. A single layer is counted: disks, or without any, the devices above
+//! them. Software RAID (md) is counted instead of its disks, because an array reads and writes several of them for an
+//! operation. Names do not identify its members, so all disks are assumed to be members (`Builder::arrays` checks that
+//! by the bytes).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,22 +14,22 @@ use crate::reading::{Fate, Scope};
 /// The layer of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Layer {
-    /// Its operations reach no storage of a database, or by another device: loops, memory, optical drives, the paths below
-    /// a multipath `NVMe` disk, the firmware areas of eMMC.
-    Apart,
+    /// Not counted, because its operations reach no database storage, or reach it through another device: loops,
+    /// memory, optical drives, the paths below a multipath `NVMe` disk, the firmware areas of eMMC.
+    Excluded,
     /// A sum of other rows.
     Group,
-    /// It lies over others: mapped devices, caches, the pseudo devices of multipath drivers.
+    /// A device above others: mapped devices, caches, the pseudo devices of multipath drivers.
     Stacked,
-    /// Unknown: logical volumes with names of their own, or the disks of another system.
+    /// Unknown: logical volumes with custom names, or the disks of another system.
     Unknown,
     /// Software RAID of Linux.
     Array,
-    /// A disk, as the host sees it.
+    /// A disk as seen by the host.
     Disk,
 }
 
-/// The devices of an input, and which of them are taken.
+/// The devices of an input, and the selected ones.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
     taken: BTreeMap<String, Option<Layer>>,
@@ -36,15 +37,15 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// Devices of one input; further ones are left out.
-    pub(crate) const MOST: usize = 4_096;
+    /// Maximum devices of an input.
+    pub(crate) const MAX: usize = 4_096;
 
-    /// Adds a device. True when it is new and there is room for it.
+    /// Adds a device. True if it is new and within the limit.
     pub(crate) fn learn(&mut self, name: &str) -> bool {
         if self.taken.contains_key(name) {
             return false;
         }
-        if self.taken.len() >= Self::MOST {
+        if self.taken.len() >= Self::MAX {
             self.refused = true;
             return false;
         }
@@ -52,43 +53,43 @@ impl Layers {
         true
     }
 
-    /// Chooses one layer among all devices, and arrays with their disks.
+    /// Selects a layer among all devices, and arrays with their disks.
     pub(crate) fn choose(&mut self) {
         let is_part = |name: &str| disk_of(name).is_some_and(|disk| self.taken.contains_key(&disk));
         let layers: Vec<Option<Layer>> = self.taken.keys().map(|name| (!is_part(name)).then(|| layer(name))).collect();
-        let base = layers.iter().flatten().copied().max().filter(|base| *base > Layer::Apart);
+        let base = layers.iter().flatten().copied().max().filter(|base| *base > Layer::Excluded);
         for (taken, layer) in self.taken.values_mut().zip(layers) {
             let above = |layer: &Layer| base == Some(Layer::Disk) && *layer == Layer::Array;
             *taken = layer.filter(|layer| Some(*layer) == base || above(layer));
         }
     }
 
-    /// True for a device whose figures are taken.
+    /// True for a selected device.
     #[cfg(test)]
     fn takes(&self, name: &str) -> bool {
         self.layer(name).is_some()
     }
 
-    /// The layer of a device whose figures are taken.
+    /// The layer of a selected device.
     pub(crate) fn layer(&self, name: &str) -> Option<Layer> {
         self.taken.get(name).copied().flatten()
     }
 
-    /// True when there were more devices than are kept.
+    /// True if the limit of devices was exceeded.
     pub(crate) fn is_full(&self) -> bool {
         self.refused
     }
 }
 
-/// The devices of one host in the order of their appearance, with their scopes.
+/// The devices of a host in order of appearance, with their scopes.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     layers: Layers,
     places: HashMap<Arc<str>, usize>,
     all: Vec<Device>,
-    /// The expected place of the next device: samples list devices in one order.
+    /// Expected index of the next device: samples list devices in a fixed order.
     next: usize,
-    /// The number of devices at the last choice; 0 requests a new one.
+    /// Number of devices at the last selection; 0 requests a new one.
     chosen: usize,
 }
 
@@ -96,9 +97,9 @@ pub(crate) struct Devices {
 struct Device {
     name: Arc<str>,
     scope: Option<u32>,
-    /// Its layer, if its figures are taken.
+    /// Its layer, if selected.
     layer: Option<Layer>,
-    /// A device of its own; false for a group of disks.
+    /// A real device; false for a group of disks.
     is_own: bool,
 }
 
@@ -108,16 +109,16 @@ impl Devices {
         self.all.len()
     }
 
-    /// The place of a known device.
+    /// The index of a known device.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
     }
 
-    /// The place of a device; none beyond [`Layers::MOST`]. A group that is no device of its own is never taken.
+    /// The index of a device; none beyond [`Layers::MAX`]. Groups that are not devices are never selected.
     pub(crate) fn place(&mut self, name: &str, is_group: bool) -> Option<usize> {
         let is_next = self.all.get(self.next).is_some_and(|device| &*device.name == name);
         let place = if is_next { self.next } else { self.find(name).unwrap_or(self.all.len()) };
-        if place >= Layers::MOST {
+        if place >= Layers::MAX {
             self.layers.refused = true;
             return None;
         }
@@ -135,12 +136,12 @@ impl Devices {
         Some(place)
     }
 
-    /// Starts a sample: the first known device is expected next.
+    /// Starts a sample: the first device is expected next.
     pub(crate) fn rewind(&mut self) {
         self.next = 0;
     }
 
-    /// Chooses the devices whose figures are taken. True if there are new ones.
+    /// Selects devices. True if there are new ones.
     pub(crate) fn choose(&mut self) -> bool {
         let is_due = self.chosen < self.all.len();
         if is_due {
@@ -153,7 +154,7 @@ impl Devices {
         is_due
     }
 
-    /// Name, scope and layer of a device whose figures are taken.
+    /// Name, scope and layer of a selected device.
     pub(crate) fn taken(&mut self, place: usize, host: &str, out: &mut Builder) -> Option<(Arc<str>, u32, Layer)> {
         let device = &mut self.all[place];
         let layer = device.layer?;
@@ -162,21 +163,21 @@ impl Devices {
         Some((Arc::clone(&device.name), scope, layer))
     }
 
-    /// Devices with their layers, those not taken without one.
+    /// Devices with their layers if selected.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, Option<Layer>)> {
         self.all.iter().map(|device| (&device.name, device.layer))
     }
 
-    /// Decides between arrays and their disks, and reports a full list.
+    /// Resolves arrays and their disks, and reports exceeded limits.
     pub(crate) fn finish(&self, out: &mut Builder) {
         out.arrays(self.all.iter().filter_map(|device| Some((device.scope?, device.layer?))));
         if self.layers.is_full() {
-            let text = format!("more than {} devices: the others are left out; give fewer of them", Layers::MOST);
+            let text = format!("more than {} devices: the others are skipped; provide fewer", Layers::MAX);
             out.caution(None, text);
         }
     }
 
-    /// Lists the devices, those taken with their number of samples. Returns the number taken.
+    /// Lists the devices, selected ones with their number of samples. Returns the number of selected devices.
     pub(crate) fn list(&self, samples: u32, out: &mut Builder) -> usize {
         self.finish(out);
         for (name, layer) in self.iter() {
@@ -186,7 +187,7 @@ impl Devices {
     }
 }
 
-/// The layer of a device by its name.
+/// The layer of a device from its name.
 fn layer(name: &str) -> Layer {
     const APART: [&str; 10] = ["loop", "ram", "zram", "sr", "fd", "cd", "scd", "mtdblock", "dev1-", "dev7-"];
     const STACKED: [&str; 7] = ["dm-", "dm_", "drbd", "bcache", "vpath", "zd", "dev253-"];
@@ -201,7 +202,7 @@ fn layer(name: &str) -> Layer {
         || is_firmware(name)
         || numbered_by_major(name).is_some_and(|(major, _)| matches!(major, 2 | 11))
     {
-        Layer::Apart
+        Layer::Excluded
     } else if is_array(name) || disk_of(name).is_some_and(|disk| is_array(&disk)) {
         Layer::Array
     } else if is_disk(name) || disk_of(name).is_some() {
@@ -218,7 +219,7 @@ fn is_array(name: &str) -> bool {
     numbered(name, "md") || numbered(name, "md_d") || numbered(name, "dev9-")
 }
 
-/// The layer of a whole disk or array; none for anything on, above or beside one.
+/// The layer of a whole disk or array; none for partitions and other devices.
 pub(crate) fn whole(name: &str) -> Option<Layer> {
     Some(layer(name)).filter(|layer| *layer >= Layer::Array && disk_of(name).is_none())
 }
@@ -236,7 +237,7 @@ fn is_firmware(name: &str) -> bool {
     name.starts_with("mmcblk") && (name.contains("boot") || name.ends_with("rpmb"))
 }
 
-/// The disk that a partition of this name would lie on.
+/// The disk of a partition with this name.
 fn disk_of(name: &str) -> Option<String> {
     if let Some((major, minor)) = numbered_by_major(name) {
         let each = match major {
@@ -253,7 +254,7 @@ fn disk_of(name: &str) -> Option<String> {
     if stem.len() == name.len() {
         return None;
     }
-    // A disk whose name ends in a digit has a letter before its partitions' numbers.
+    // Disks with a trailing digit have a letter before partition numbers.
     let disk = match stem.strip_suffix('p') {
         Some(disk) if disk.ends_with(|c: char| c.is_ascii_digit()) => disk,
         _ => stem,
@@ -327,29 +328,29 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_known_by_their_names() {
+    fn devices_are_classified_by_their_names() {
         check_name("sda", Layer::Disk, None);
         check_name("sdaa12", Layer::Disk, Some("sdaa"));
         check_name("nvme0n1", Layer::Disk, None);
         check_name("nvme0n1p3", Layer::Disk, Some("nvme0n1"));
-        check_name("nvme0c1n1", Layer::Apart, None);
+        check_name("nvme0c1n1", Layer::Excluded, None);
         check_name("mmcblk0p1", Layer::Disk, Some("mmcblk0"));
-        check_name("mmcblk0boot0", Layer::Apart, None);
+        check_name("mmcblk0boot0", Layer::Excluded, None);
         check_name("cciss/c0d1", Layer::Disk, None);
         check_name("cciss/c0d1p2", Layer::Disk, Some("cciss/c0d1"));
         check_name("dev8-0", Layer::Disk, None);
         check_name("dev8-17", Layer::Disk, Some("dev8-16"));
         check_name("dev253-1", Layer::Stacked, None);
-        check_name("dev7-0", Layer::Apart, None);
+        check_name("dev7-0", Layer::Excluded, None);
         check_name("dev9-2", Layer::Array, None);
         check_name("dm-0", Layer::Stacked, None);
         check_name("md127", Layer::Array, None);
         check_name("/dev/md2", Layer::Array, None);
         check_name("md0p1", Layer::Array, Some("md0"));
         check_name("docker-pool", Layer::Unknown, None);
-        check_name("loop12", Layer::Apart, None);
-        check_name("sr0", Layer::Apart, None);
-        check_name("scd0", Layer::Apart, None);
+        check_name("loop12", Layer::Excluded, None);
+        check_name("sr0", Layer::Excluded, None);
+        check_name("scd0", Layer::Excluded, None);
         check_name(" total", Layer::Group, None);
         check_name("ata-DISK_1-part3", Layer::Disk, Some("ata-DISK_1"));
         check_name("", Layer::Unknown, None);
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn one_layer_is_taken() {
+    fn a_single_layer_is_selected() {
         check("loop0 ram1 sr0 sda sda1 sda2 sdb dm-0", "sda sdb");
         check("nvme0n1 nvme0n1p1 nvme1n1 nvme1c0n1", "nvme0n1 nvme1n1");
         check("xvda1 xvdb dm-3", "xvda1 xvdb");
@@ -370,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_are_taken_with_their_disks() {
+    fn arrays_are_selected_with_their_disks() {
         check("md0 md0p1 dm-0 loop3", "md0");
         check("md0 md127", "md0 md127");
         check("sda sda1 sdb sdb1 md2 dm-0", "sda sdb md2");
@@ -379,12 +380,12 @@ mod tests {
     #[test]
     fn devices_have_a_limit() {
         let mut layers = Layers::default();
-        for number in 0..=Layers::MOST {
+        for number in 0..=Layers::MAX {
             layers.learn(&format!("sd-{number}"));
         }
         layers.choose();
         assert!(layers.is_full());
-        assert!(!layers.takes(&format!("sd-{}", Layers::MOST)));
+        assert!(!layers.takes(&format!("sd-{}", Layers::MAX)));
         assert!(layers.takes("sd-0"));
     }
 }

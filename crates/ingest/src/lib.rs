@@ -1,7 +1,7 @@
-//! Reports of databases and hosts as demand: the form of an input, its figures of storage, and their places.
+//! Demand from reports of databases and hosts: recognition of formats, figures of storage, and their places.
 //!
-//! Knows no path and no product: bytes come in, figures go out, each with its place. A value that a report does not
-//! state is absent, never zero; an unreadable part is refused with its place, and the rest is used.
+//! Bytes come in, figures go out, each with its place; there are no paths and no products. A value that a report lacks
+//! is absent, never zero; an unreadable part is refused with its place, and the rest is used.
 
 mod atop;
 mod awr;
@@ -35,8 +35,8 @@ mod trace;
 mod unpack;
 
 pub use builder::Builder;
-pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary, Work};
-pub use events::{Waited, is_through_cache};
+pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, SessionTime, Slot, Subject, Summary, Work};
+pub use events::{WaitCause, is_through_cache};
 pub use form::{Form, Head, Input, Kind, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, Verdict};
 pub use reading::{

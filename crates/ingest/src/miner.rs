@@ -1,7 +1,7 @@
-//! AWR-Miner: a database's own history, one row for each snapshot and instance, between marks.
+//! AWR-Miner: a database's history as text, a row for each snapshot and instance, between marks.
 //!
-//! Beside each mean of a snapshot it has the highest minute inside, which reports lack. Columns differ by version, so they
-//! are known by name under their ruler.
+//! It has the highest minute in addition to each mean of a snapshot, which reports lack. Columns depend on the version,
+//! and are recognised by name under their ruler.
 
 use std::collections::BTreeMap;
 
@@ -51,8 +51,8 @@ impl LineFormat for Miner {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.leave(Ending::Cut, out);
         if self.history.snapshots.is_empty() {
-            let what = "its block MAIN-METRICS has no row that can be used: run it over a span with snapshots";
-            return Err(out.unusable(what));
+            let reason = "its block MAIN-METRICS has no usable row: run it over a time span with snapshots";
+            return Err(out.unusable(reason));
         }
         make(&self.history, out);
         Ok(())
@@ -77,7 +77,7 @@ impl Miner {
         };
         if ending == Ending::Cut {
             let origin = Origin::line(block.line);
-            out.caution(Some(origin), format!("{}: it ends before its end mark: copy the file again", block.name));
+            out.caution(Some(origin), format!("{}: its end mark is missing: copy the file again", block.name));
         }
         out.part(block.name, fate);
     }
@@ -88,12 +88,12 @@ fn marked<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     text.strip_prefix(start)?.strip_suffix("~~")
 }
 
-/// A block that has not ended.
+/// A block in progress.
 struct Block {
     name: String,
-    /// The last line that was read of it.
+    /// Last line of the block so far.
     line: u64,
-    /// Rows that were handed on.
+    /// Number of rows so far.
     rows: u32,
     above: String,
     columns: Vec<String>,
@@ -108,7 +108,7 @@ struct Row<'a> {
     cells: Vec<String>,
 }
 
-/// The blocks that are read.
+/// The relevant blocks.
 const USED: &str = "OS-INFORMATION OSSTAT SIZE-ON-DISK MAIN-METRICS DATABASE-PARAMETERS AVERAGE-ACTIVE-SESSIONS \
     IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION TOP-N-TIMED-EVENTS SYSSTAT";
 
@@ -121,13 +121,13 @@ impl Block {
         text::lists(USED, &self.name)
     }
 
-    /// Takes the line of dashes below the names of columns. Each page has them again.
+    /// Processes the line of dashes below the names of columns, which is repeated on each page.
     fn rule(&mut self, ruler: Ruler) {
         self.columns = ruler.cells(&self.above).iter().map(|name| name.to_lowercase()).collect();
         self.ruler = Some(ruler);
     }
 
-    /// Takes any other line.
+    /// Processes any other line.
     fn row(&mut self, line: &str, number: u64) -> Option<Row<'_>> {
         self.line = number;
         if !self.is_used() {
@@ -145,13 +145,13 @@ impl Block {
 }
 
 impl Row<'_> {
-    /// The cell of a column; empty where there is none.
+    /// The cell of a column; empty if missing.
     fn text(&self, column: &str) -> &str {
         let at = self.columns.iter().position(|name| name == column);
         at.and_then(|at| self.cells.get(at)).map_or("", String::as_str)
     }
 
-    /// The number of a column. Its host may print decimals behind a comma; marks between thousands it never prints.
+    /// The number of a column. Decimals may follow a comma; there are no thousands separators.
     fn number(&self, column: &str) -> Option<f64> {
         let text = self.text(column);
         Numerals::guess(text).number(text)
@@ -165,25 +165,25 @@ struct History {
     hosts: Vec<String>,
     /// Names and numbers of `OS-INFORMATION` and of the parameters.
     numbers: BTreeMap<String, (f64, u64)>,
-    /// Processors and cores by instance, as last stated.
+    /// Processors and cores by instance, as last reported.
     processors: BTreeMap<String, (Option<f64>, Option<f64>)>,
     snapshots: BTreeMap<u64, Snapshot>,
-    /// Bytes of the database's files, as last stated.
+    /// Bytes of the database's files, as last reported.
     stored: Option<f64>,
     /// Rows of all blocks.
     rows: usize,
 }
 
-/// One snapshot.
+/// A snapshot.
 #[derive(Default)]
 struct Snapshot {
     instances: Vec<Instance>,
     /// Operations by function: small reads and writes, large reads and writes.
     functions: Vec<(String, [Option<f64>; 4], u64)>,
     events: BTreeMap<String, Event>,
-    /// Sessions that waited in each wait class, in the mean, or worked (`DB CPU`).
+    /// Mean number of sessions that waited in each wait class, or worked (`DB CPU`).
     classes: BTreeMap<String, (f64, u64)>,
-    /// Reads a second of all instances, as another source counted them.
+    /// Reads per second of all instances from another source.
     reads_s: Option<(f64, u64)>,
 }
 
@@ -194,7 +194,7 @@ struct Instance {
     seconds: f64,
     line: u64,
     figures: Vec<(Class, Measure, Statistic, f64, &'static str)>,
-    /// Sessions that worked or waited, in the mean, and those on a processor.
+    /// Mean active sessions, and those on a processor.
     sessions: Option<f64>,
     on_processor: Option<f64>,
     commits_s: Option<f64>,
@@ -206,7 +206,7 @@ struct Event {
     class: String,
     /// Upper bounds in milliseconds, and the number of shorter waits.
     buckets: Vec<(f64, f64)>,
-    /// Time in all and its share of the database's time, where it was among the first.
+    /// Total time and its share of the database's time, for top events.
     total: Option<(f64, f64)>,
     line: u64,
 }
@@ -225,13 +225,13 @@ const METRICS: [(&str, Class, Measure, Statistic, f64); 9] = [
 ];
 
 impl History {
-    /// Takes a row of whatever block.
+    /// Processes a row of any block.
     fn take(&mut self, row: &Row<'_>, out: &mut Builder) -> Result<(), Refusal> {
-        const MOST_ROWS: usize = 4 << 20;
+        const MAX_ROWS: usize = 4 << 20;
         self.rows += 1;
-        if self.rows > MOST_ROWS {
-            let what = format!("more than {MOST_ROWS} rows: give it in parts");
-            return Err(out.unusable(what));
+        if self.rows > MAX_ROWS {
+            let reason = format!("more than {MAX_ROWS} rows: split the file");
+            return Err(out.unusable(reason));
         }
         match row.block {
             "OS-INFORMATION" => self.name(row, out),
@@ -267,7 +267,7 @@ impl History {
         let minutes = row.number("dur_m").filter(|minutes| *minutes > 0.0);
         let (Some(number), Some(minutes), Some(end)) = (snapshot(row), minutes, time(row.text("end"))) else {
             let origin = out.origin(row.line, row.block, "");
-            return out.caution(Some(origin), "a row without snapshot, minutes or end: left out");
+            return out.caution(Some(origin), "a row without snapshot, minutes or end: skipped");
         };
         let found = METRICS.iter().filter_map(|(column, class, measure, statistic, unit)| {
             Some((*class, *measure, *statistic, row.number(column)? * unit, *column))
@@ -284,7 +284,7 @@ impl History {
         });
     }
 
-    /// Blocks of the whole database follow that of its instances; rows of other snapshots are left out.
+    /// Rows of the whole database follow those of its instances; rows of other snapshots are skipped.
     fn of_snapshot(&mut self, row: &Row<'_>) {
         let Some(snapshot) = snapshot(row).and_then(|number| self.snapshots.get_mut(&number)) else { return };
         match row.block {
@@ -293,7 +293,7 @@ impl History {
                     return;
                 };
                 let event = snapshot.event(row);
-                // A counter that went back has no count.
+                // Counters that decreased are invalid.
                 if count > 0.0 {
                     event.buckets.push((bound, count));
                 }
@@ -326,12 +326,12 @@ impl Snapshot {
         event
     }
 
-    /// Transactions of all instances.
+    /// Total transactions of all instances.
     fn commits(&self) -> Option<f64> {
         self.instances.iter().map(|instance| Some(instance.commits_s? * instance.seconds)).sum()
     }
 
-    /// Seconds of sessions of all instances.
+    /// Total seconds of sessions of all instances.
     fn database_s(&self) -> Option<f64> {
         let all: Option<Vec<f64>> =
             self.instances.iter().map(|instance| Some(instance.sessions? * instance.seconds)).collect();
@@ -350,18 +350,18 @@ fn snapshot(row: &Row<'_>) -> Option<u64> {
     text.parse().ok()
 }
 
-/// `13/05/09 13:52`, the year first.
+/// `13/05/09 13:52`, with the year first.
 fn time(text: &str) -> Option<Stamp> {
     let is_short = text.as_bytes().get(2) == Some(&b'/');
     timestamp::parse(&if is_short { format!("20{text}") } else { text.to_owned() })
 }
 
-/// Hands over all of it.
+/// Emits the history.
 fn make(history: &History, out: &mut Builder) {
     let mut longest: f64 = 0.0;
     let mut estimated = false;
     for snapshot in history.snapshots.values() {
-        // That of the whole begins with the first of its instances.
+        // The window of the whole begins with its first instance.
         estimated |= whole(history, snapshot, out);
         for instance in by_begin(&snapshot.instances) {
             longest = longest.max(instance.seconds);
@@ -371,7 +371,7 @@ fn make(history: &History, out: &mut Builder) {
     database(history, out);
     if longest > 65.0 * 60.0 {
         let text = format!(
-            "windows of up to {:.0} minutes: means hide shorter peaks; the highest minutes are here as maxima",
+            "windows of up to {:.0} minutes, whose means hide shorter peaks: the highest minutes are included as maxima",
             longest / 60.0
         );
         out.caution(None, text);
@@ -391,7 +391,7 @@ fn by_begin(instances: &[Instance]) -> Vec<&Instance> {
     sorted
 }
 
-/// The window of an instance: that of its snapshot, but where it was watched for another time.
+/// The window of an instance: that of its snapshot, unless it was observed for another time.
 fn window_of(snapshot: &Snapshot, instance: &Instance) -> Window {
     let first = by_begin(&snapshot.instances).into_iter().find(|first| {
         let apart = first.begin().zip(instance.begin()).map(|(a, b)| b.duration_since(a).as_secs_f64().abs());
@@ -414,7 +414,7 @@ fn scope(history: &History, instance: &str) -> Scope {
 fn put(history: &History, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
     let scope = out.scope(scope(history, &instance.name));
     let window = out.window(window_of(snapshot, instance));
-    // Older versions have the processors' time of all instances together.
+    // Older versions have the total processor time of all instances.
     let of_all = snapshot.classes.get("DB CPU").filter(|_| snapshot.instances.len() == 1).map(|(on, _)| *on);
     for (class, measure, statistic, value, column) in &instance.figures {
         let origin = out.origin(instance.line, "MAIN-METRICS", column);
@@ -437,14 +437,14 @@ fn put(history: &History, snapshot: &Snapshot, instance: &Instance, out: &mut Bu
     }
 }
 
-/// The rows of all instances together; true if the time of a wait was estimated.
+/// Emits the rows of all instances together; true if the time of a wait was estimated.
 fn whole(history: &History, snapshot: &Snapshot, out: &mut Builder) -> bool {
     let Some(first) = by_begin(&snapshot.instances).first().copied() else { return false };
     let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &first.name } else { "" }));
     let window = out.window(window_of(snapshot, first));
-    // An instance that was not up all the time did less: the rate of the whole is unknown.
-    let is_one = snapshot.instances.iter().all(|instance| window_of(snapshot, instance).begin == first.begin());
-    if is_one {
+    // The total rate is unknown if an instance was not up all the time.
+    let is_complete = snapshot.instances.iter().all(|instance| window_of(snapshot, instance).begin == first.begin());
+    if is_complete {
         functions(snapshot, (scope, window), first.seconds, out);
     }
     agreement(snapshot, out);
@@ -466,7 +466,7 @@ fn whole(history: &History, snapshot: &Snapshot, out: &mut Builder) -> bool {
         let histogram = if waits > 0.0 { shares(event, waits) } else { Vec::new() };
         out.wait(Wait { scope, window, event: name.clone(), foreground, count, total_s, histogram, origin });
     }
-    // The rest of each class is in no event.
+    // The remainder of each class is in no event.
     for (class, (sessions, line)) in snapshot.classes.iter().filter(|(class, _)| *class != "DB CPU") {
         let total_s = sessions * first.seconds - by_class.get(class.as_str()).copied().unwrap_or(0.0);
         if total_s > 0.0 {
@@ -479,16 +479,15 @@ fn whole(history: &History, snapshot: &Snapshot, out: &mut Builder) -> bool {
     estimated
 }
 
-/// The wait class of processes behind the sessions.
+/// The wait class of background processes.
 const BACKGROUND: &str = "System I/O";
 
-/// The number of waits of an event without a histogram: one for each transaction where commits wait, else unknown.
+/// The number of waits of an event without a histogram: the number of transactions for commit waits, otherwise unknown.
 fn assumed_waits(class: &str, snapshot: &Snapshot) -> f64 {
     if class == "Commit" { snapshot.commits().unwrap_or(0.0) } else { 0.0 }
 }
 
-/// Seconds of a wait that is among the first. Some versions print microseconds under the name of seconds: the share of
-/// the database's time distinguishes them.
+/// Seconds of a top event. Some versions print microseconds as seconds, which the share of the database's time reveals.
 fn known_s(snapshot: &Snapshot, event: &Event) -> Option<f64> {
     let (total, percent) = event.total?;
     let expected = snapshot.database_s().filter(|seconds| *seconds > 0.0)? * percent / 100.0;
@@ -499,7 +498,7 @@ fn known_s(snapshot: &Snapshot, event: &Event) -> Option<f64> {
         .min_by(|a, b| off(*a).total_cmp(&off(*b)))
 }
 
-/// Shares of waits by bound in seconds, the last endless.
+/// Shares of waits by upper bound in seconds, the last infinite.
 fn shares(event: &Event, count: f64) -> Vec<(f64, f64)> {
     let mut buckets = event.buckets.clone();
     buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -507,7 +506,7 @@ fn shares(event: &Event, count: f64) -> Vec<(f64, f64)> {
     shares.chain([(f64::INFINITY, 0.0)]).collect()
 }
 
-/// Operations by purpose. Small ones are below 128 KiB: nearly all of single blocks.
+/// Operations by purpose. Small ones are below 128 KiB, nearly all of single blocks.
 fn functions(snapshot: &Snapshot, at: (u32, u32), seconds: f64, out: &mut Builder) {
     let reads = ["Buffer Cache Reads", "Direct Reads"].as_slice();
     let classes: [(Class, &[&str], &[usize]); 6] = [
@@ -522,7 +521,7 @@ fn functions(snapshot: &Snapshot, at: (u32, u32), seconds: f64, out: &mut Builde
         let rows: Vec<_> = snapshot.functions.iter().filter(|(name, ..)| names.contains(&name.as_str())).collect();
         let counts: Vec<f64> =
             rows.iter().flat_map(|(_, counts, _)| columns.iter().filter_map(|column| counts[*column])).collect();
-        // Below nought a counter began anew.
+        // Negative values indicate a counter reset.
         if let Some((name, _, line)) = rows.last().filter(|_| !counts.is_empty() && counts.iter().all(|n| *n >= 0.0)) {
             let origin = out.origin(*line, "IOSTAT-BY-FUNCTION", name);
             out.mean(at, class, Measure::Iops, counts.iter().sum::<f64>() / seconds, origin);
@@ -530,7 +529,7 @@ fn functions(snapshot: &Snapshot, at: (u32, u32), seconds: f64, out: &mut Builde
     }
 }
 
-/// Two sources count reads: where they are far apart, one of them misses something.
+/// Compares two sources of reads: large differences indicate missing data.
 fn agreement(snapshot: &Snapshot, out: &mut Builder) {
     let Some((counted, line)) = snapshot.reads_s else { return };
     let is_reads = |class: Class, measure: Measure| (class, measure) == (Class::Read, Measure::Iops);

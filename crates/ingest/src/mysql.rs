@@ -1,7 +1,7 @@
-//! I/O counters of MySQL and MariaDB: status variables, the monitor of InnoDB, and files of the performance schema.
+//! I/O counters of MySQL and MariaDB: status variables, InnoDB monitor output, and files of the performance schema.
 //!
-//! Knows neither clients nor versions: variables are known by name, and their scope and unit follow from the names that
-//! occur.
+//! Variables are recognised by name; their scope and unit follow from the set of names, independent of client and
+//! version.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::sampled::Pace;
 use crate::snapshot::{Counted, Counters, Snapshot};
 use crate::text;
-use crate::text::rows::{Known, Rows, Seen};
+use crate::text::rows::{Known, LineKind, Rows};
 use crate::text::timestamp::{self, Stamp, Taken};
 
 /// Status variables of MySQL and MariaDB.
@@ -25,8 +25,8 @@ pub(crate) const STATUS: Form =
         Box::new(Status { server: Server::new(input, Scope::default()), name: None })
     });
 
-/// Samples side by side in one line: more are none.
-const MOST_VALUES: usize = 10_000;
+/// Maximum samples side by side in a line.
+const MAX_VALUES: usize = 10_000;
 
 fn is_status(head: &Head<'_>) -> Resemblance {
     let text = head.text();
@@ -54,9 +54,10 @@ fn is_status(head: &Head<'_>) -> Resemblance {
     match (storage, other) {
         _ if summary && storage > 0 => Resemblance::Near {
             marks: 3,
-            missing: "exact counters: it is a summary of rounded ones; give SHOW GLOBAL STATUS itself",
+            missing: "exact counters: it is a rounded summary; provide SHOW GLOBAL STATUS",
         },
-        // A name with a number behind may stand in any text; two of them, or one among many others, are a table.
+        // A name followed by a number may occur in any text; two of them, or one among many other variables, are a
+        // table.
         (2.., _) | (1, 1..) => Resemblance::Is { marks: 8 },
         (1, 0) | (0, 3..) => Resemblance::Near { marks: 1, missing: "counters of InnoDB such as Innodb_data_reads" },
         _ => Resemblance::None,
@@ -82,7 +83,7 @@ const VARIABLES: [Variable; 13] = [
     "Innodb_buffer_pool_wait_free",
 ];
 
-/// The variable of this name, in any case.
+/// The variable of this name, ignoring case.
 pub(crate) fn variable(name: &str) -> Option<Variable> {
     if !starts(name, "innodb_") && name.len() != 6 {
         return None;
@@ -90,7 +91,7 @@ pub(crate) fn variable(name: &str) -> Option<Variable> {
     VARIABLES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The words of a line, whatever stands between them.
+/// The words of a line, split at any separators.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let between = |byte: char| {
         byte.is_ascii_whitespace() || matches!(byte, '|' | '"' | ':' | ',' | '=' | ';' | '{' | '}' | '[' | ']')
@@ -108,7 +109,7 @@ fn is_number(word: &str) -> bool {
 
 struct Status {
     server: Server,
-    /// The variable whose value is in the next line.
+    /// The variable whose value is on the next line.
     name: Option<Variable>,
 }
 
@@ -117,10 +118,10 @@ impl LineFormat for Status {
         let mut words = words(line);
         let Some(first) = words.next() else { return Ok(()) };
         if let Some(known) = variable(first) {
-            self.server.values(known, words.take(MOST_VALUES).map(|word| word.parse().ok()), number, out);
+            self.server.values(known, words.take(MAX_VALUES).map(|word| word.parse().ok()), number, out);
         } else if starts(first, "variable_name") {
             self.name = words.next().and_then(variable);
-            // In one line: the name, the word `Value`, and the value.
+            // On a single line: the name, the word `Value`, and the value.
             if let (Some(variable), Some(_), Some(value)) = (self.name, words.next(), words.next()) {
                 self.server.values(variable, [value.parse().ok()].into_iter(), number, out);
                 self.name = None;
@@ -143,25 +144,25 @@ impl LineFormat for Status {
 /// The value at which counters of 32-bit servers wrap.
 const WRAP: f64 = 4_294_967_296.0;
 
-/// The numbers of one sample, with the line of each.
+/// The numbers of a sample with their lines.
 type Values = BTreeMap<Variable, (f64, u64)>;
 
-/// A server's samples, one after the other.
+/// A server's samples, in order.
 #[derive(Default)]
 pub(crate) struct Server {
     pub(crate) scope: Scope,
     begin: Option<DateTime>,
     interval: Option<Span>,
-    /// The current samples, side by side.
+    /// The current samples side by side.
     block: Vec<Values>,
     line: u64,
     at: Option<DateTime>,
-    /// The meaning of the numbers: none with only one sample.
+    /// The meaning of the numbers; none with a single sample.
     numbers: Option<Numbers>,
-    /// The sample before, as sums.
+    /// The preceding sample, as sums.
     before: Values,
     first_uptime: Option<f64>,
-    /// Variables of the first sample: later ones that have fewer are cut.
+    /// Number of variables in the first sample, to detect truncated ones.
     width: usize,
     cut: bool,
     samples: u32,
@@ -179,7 +180,7 @@ impl Server {
         Self { scope, begin: input.begin, interval: input.interval, ..Self::default() }
     }
 
-    /// The time of the next sample, or its distance from the one before.
+    /// Sets the time of the next sample, or its interval.
     pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
         self.finish(out);
         match taken {
@@ -188,7 +189,7 @@ impl Server {
         }
     }
 
-    /// Takes the values of a variable, one for each sample side by side.
+    /// Adds the values of a variable, one for each sample side by side.
     pub(crate) fn values(
         &mut self,
         variable: Variable,
@@ -228,11 +229,11 @@ impl Server {
             self.width = values.len();
         } else if values.len() < self.width {
             self.cut = true;
-            let text = "fewer variables than in the first sample: was it copied completely?";
+            let text = "fewer variables than in the first sample: check that it was copied completely";
             out.caution(Some(Origin::line(self.line)), text);
         }
         if self.samples > 0 && self.numbers.is_none() {
-            self.numbers = Some(self.tell(&values, out));
+            self.numbers = Some(self.determine(&values, out));
         }
         if self.numbers == Some(Numbers::Differences) {
             for (variable, (sum, _)) in &self.before {
@@ -253,23 +254,23 @@ impl Server {
         self.before = values;
     }
 
-    /// Tells sums from differences by the second sample.
-    fn tell(&self, values: &Values, out: &mut Builder) -> Numbers {
+    /// Distinguishes sums from differences by the second sample.
+    fn determine(&self, values: &Values, out: &mut Builder) -> Numbers {
         let of = |values: &Values, variable| values.get(&variable).map(|(value, _)| *value);
         if let (Some(before), Some(now)) = (of(&self.before, "Innodb_page_size"), of(values, "Innodb_page_size")) {
             return if before > 0.0 && now == 0.0 { Numbers::Differences } else { Numbers::Sums };
         }
         let fell = |variable| of(values, variable) < of(&self.before, variable);
         if values.keys().any(|variable| *variable != "Uptime" && fell(*variable)) && fell("Uptime") {
-            let text = "taken as differences (mysqladmin -r), since the second sample is lower than the first: if the \
-                        server restarted there, give the samples before and after as two files";
+            let text = "interpreted as differences (mysqladmin -r), since the second sample is lower than the first: if the \
+                         server restarted in between, provide the samples before and after as two files";
             out.caution(Some(Origin::line(self.line)), text);
             return Numbers::Differences;
         }
         Numbers::Sums
     }
 
-    /// The distance of this sample from the first one, if the caller's interval gives it.
+    /// The time from the first sample to this one, if an interval is given.
     fn apart(&self) -> Option<Span> {
         self.interval.map(|interval| Span::from_secs_f64(interval.as_secs_f64() * f64::from(self.samples)))
     }
@@ -286,16 +287,17 @@ impl Server {
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         if self.samples == 0 {
-            let what = "no counter of InnoDB's I/O: give SHOW GLOBAL STATUS with all variables, taken twice".to_owned();
-            return Err(out.unusable(what));
+            let reason =
+                "no counter of InnoDB's I/O: provide SHOW GLOBAL STATUS with all variables, taken twice".to_owned();
+            return Err(out.unusable(reason));
         }
         out.part("global status", if self.cut { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
     }
 }
 
-/// The counters of variables. Servers with counters of the log's flushes or pending writes count writes of the log among
-/// all writes as well; MariaDB has dropped these two (10.11 has neither), and counts the log apart.
+/// The counters of variables. Servers with counters of the log's flushes or pending writes include writes of the log in
+/// all writes; MariaDB has dropped these two (10.11 has neither), and counts the log separately.
 fn counters(values: &Values) -> Counters {
     let get = |variable| values.get(&variable).copied();
     let mut counters = Counters::default();
@@ -358,13 +360,13 @@ struct Monitor {
     pending_said: bool,
 }
 
-/// One output, from its heading to its end.
+/// An output, from its heading to its end.
 #[derive(Default)]
 struct Output {
     line: u64,
     at: Option<Stamp>,
     length_s: Option<f64>,
-    /// Inside the section of this name.
+    /// The current section.
     section: Section,
     rates: Option<(u64, [f64; 4])>,
     log_writes: Option<(u64, f64)>,
@@ -382,7 +384,7 @@ enum Section {
 
 impl LineFormat for Monitor {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        // A client in batch mode writes the whole output as one line, with its line ends as two letters.
+        // A client in batch mode writes the whole output on a single line, with escaped line ends.
         if line.contains("\\n") && line.contains("INNODB MONITOR OUTPUT") {
             line.split("\\n").for_each(|line| self.take(line, number, out));
         } else {
@@ -396,14 +398,15 @@ impl LineFormat for Monitor {
             self.broken += 1;
             out.caution(
                 Some(Origin::line(output.line)),
-                "the output has no end: it was cut, as servers do at 1 MB, or not copied completely",
+                "the output is truncated, by the server's limit of 1 MB or by an incomplete copy: use a file of the server's monitor",
             );
             self.put(&output, out);
         }
         if self.outputs == 0 {
-            let what = "no line of reads, writes and fsyncs a second in its section FILE I/O: give the whole output"
-                .to_owned();
-            return Err(out.unusable(what));
+            let reason =
+                "no line of reads, writes and fsyncs a second in its section FILE I/O: provide the whole output"
+                    .to_owned();
+            return Err(out.unusable(reason));
         }
         out.part("FILE I/O", if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
@@ -422,7 +425,7 @@ impl Monitor {
             }
             if let Some(output) = self.output.take() {
                 self.broken += 1;
-                out.caution(Some(Origin::line(output.line)), "the output has no end: the next one begins before");
+                out.caution(Some(Origin::line(output.line)), "the output is truncated by the next output");
                 self.put(&output, out);
             }
             self.output = Some(Output { line: number, at: taken(head), ..Output::default() });
@@ -436,11 +439,11 @@ impl Monitor {
     fn put(&mut self, output: &Output, out: &mut Builder) {
         let Some((line, [reads, size, writes, fsyncs])) = output.rates else {
             self.broken += 1;
-            return out.caution(Some(Origin::line(output.line)), "an output without rates in FILE I/O: left out");
+            return out.caution(Some(Origin::line(output.line)), "an output without rates in FILE I/O: skipped");
         };
         self.outputs += 1;
         let Some(length_s) = output.length_s.filter(|length| *length > 0.0) else {
-            let text = "its rates are over no time at all: wait some seconds between two SHOW ENGINE INNODB STATUS";
+            let text = "its rates cover no time: wait some seconds between two SHOW ENGINE INNODB STATUS";
             return out.caution(Some(Origin::line(output.line)), text);
         };
         let length = Span::from_secs_f64(length_s);
@@ -474,10 +477,7 @@ impl Monitor {
             let origin = out.origin(output.pending_line, "FILE I/O", field);
             if pending > 0.0 && !self.pending_said {
                 self.pending_said = true;
-                out.caution(
-                    Some(origin.clone()),
-                    "pending operations are those of one moment, not a mean over the window",
-                );
+                out.caution(Some(origin.clone()), "pending operations are instantaneous, not a mean over the window");
             }
             out.mean(at, class, Measure::Depth, pending, origin);
             self.read += 1;
@@ -490,7 +490,7 @@ impl Output {
         match line.trim() {
             "FILE I/O" => self.section = Section::Files,
             "LOG" => self.section = Section::Log,
-            // Names of sections are in capitals, under a line of hyphens.
+            // Names of sections are in capitals, above a line of hyphens.
             heading if is_heading(heading) => self.section = Section::Other,
             line if self.section == Section::Files => self.files(line, number),
             line if self.section == Section::Log => {
@@ -517,8 +517,8 @@ impl Output {
     }
 }
 
-/// `0.31 reads/s, 16384 avg bytes/read, 0.04 writes/s, 0.04 fsyncs/s`: reads, bytes, writes, fsyncs. Between them a server
-/// may have more.
+/// `0.31 reads/s, 16384 avg bytes/read, 0.04 writes/s, 0.04 fsyncs/s`: reads, bytes, writes, fsyncs. Servers may have
+/// further values in between.
 fn rates(line: &str) -> Option<[f64; 4]> {
     let of = |unit: &str| {
         let word = line.split(", ").find_map(|part| part.trim().strip_suffix(unit))?;
@@ -567,8 +567,8 @@ pub(crate) const FILES: Form = Form::lines("mysql-files", "files of MySQL's perf
     Box::new(Files { rows: Rows::new(known), pace: Pace::new(input), ..Files::default() })
 });
 
-/// Files that are kept of a sample one by one: those with most operations.
-const MOST_FILES: usize = 50;
+/// Maximum files of a sample kept separately, by operations.
+const MAX_FILES: usize = 50;
 
 fn known(name: &str) -> Known {
     let names = "file file_name event_name count_read count_write total_read total_written read_latency write_latency \
@@ -587,7 +587,7 @@ fn is_files(head: &Head<'_>) -> Resemblance {
     )
 }
 
-/// The counters of a file in one row.
+/// The counters of a file in a row.
 struct File<'a> {
     name: &'a str,
     reads: f64,
@@ -616,13 +616,13 @@ impl<'a> File<'a> {
             writes,
             rounded: bytes.iter().chain(&times).any(|names| amount(*names).is_some_and(|(_, rounded)| rounded)),
             bytes: bytes.map(|names| of(names)),
-            // Raw times are picoseconds, formatted ones have their unit, which `amount` turns into them.
+            // Raw times are picoseconds; formatted ones have a unit, which `amount` converts.
             seconds: times.map(|names| of(names).map(|time| time / 1e12)),
         })
     }
 }
 
-/// A number of bytes or picoseconds, and whether it was rounded to be read by people: `16384`, `1.02 MiB`, `12.5 ms`.
+/// A number of bytes or picoseconds, and whether it is formatted and rounded: `16384`, `1.02 MiB`, `12.5 ms`.
 fn amount(text: &str) -> Option<(f64, bool)> {
     let (number, unit) = text::leading(text)?;
     match unit {
@@ -634,7 +634,7 @@ fn amount(text: &str) -> Option<(f64, bool)> {
     }
 }
 
-/// The class of a file's reads and writes, by its name or by the event that counts it, if there is one.
+/// The class of a file's reads and writes, from its name or from the event that counts it.
 fn classes(name: &str) -> [Option<Class>; 2] {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| file.contains(part));
@@ -652,7 +652,7 @@ fn classes(name: &str) -> [Option<Class>; 2] {
     }
 }
 
-/// Parts of the names of files with data in them, and of the events that count these.
+/// Substrings of the names of data files, and of the events that count these.
 const DATA: &str = ".ibd ibdata .dblwr undo innodb_data_file innodb_dblwr .myd .myi .mad .mai kfile dfile";
 
 /// Name and counters of a file or a statement in a row, and whether they are rounded.
@@ -673,7 +673,7 @@ fn item(rows: &Rows) -> Option<(String, Counters, bool)> {
             let value = number(column).map(|value| value * unit);
             counters.add(Counted::Tally(name), value, (rows.line, "statements", column));
         }
-        // Sixteen digits are unique enough, and fit a line.
+        // Sixteen digits are sufficiently unique and short.
         let short = digest.get(..16).unwrap_or(digest);
         let schema = get("schema_name").map_or(String::new(), |schema| format!(" of {schema}"));
         return Some((format!("statement {short}{schema}"), counters, false));
@@ -702,7 +702,7 @@ struct Files {
     at: Option<DateTime>,
     table: u64,
     line: u64,
-    /// Counters of each file or statement of the sample.
+    /// Counters of each file or statement of the current sample.
     sample: BTreeMap<String, Counters>,
     read: u32,
     broken: u32,
@@ -723,7 +723,7 @@ impl Files {
         self.read += 1;
     }
 
-    /// The sample is complete.
+    /// Ends the current sample.
     fn finish(&mut self, out: &mut Builder) {
         let files = std::mem::take(&mut self.sample);
         let line = std::mem::take(&mut self.line);
@@ -742,7 +742,7 @@ impl Files {
         let load = |counters: &Counters| if self.digests { seconds(counters) } else { counters.operations() };
         let mut by_load: Vec<_> = files.iter().map(|(name, counters)| (load(counters), name, counters)).collect();
         by_load.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let parts = by_load.into_iter().take(MOST_FILES).map(|(_, name, counters)| (name.as_str(), counters));
+        let parts = by_load.into_iter().take(MAX_FILES).map(|(_, name, counters)| (name.as_str(), counters));
         out.divide();
         for (part, counters) in [("", &whole)].into_iter().chain(parts) {
             let scope = out.scope(Scope { part: part.to_owned(), ..Scope::default() });
@@ -766,12 +766,12 @@ impl LineFormat for Files {
             return Ok(());
         }
         match self.rows.line(line, number) {
-            Seen::Row => self.row(out),
-            Seen::Broken => {
+            LineKind::Row => self.row(out),
+            LineKind::Broken => {
                 self.broken += 1;
-                out.caution(Some(Origin::line(number)), "a row with too many or too few cells: left out");
+                out.caution(Some(Origin::line(number)), "a row with too many or too few cells: skipped");
             }
-            Seen::Nothing | Seen::Table => {}
+            LineKind::Other | LineKind::Table => {}
         }
         Ok(())
     }
@@ -783,9 +783,9 @@ impl LineFormat for Files {
         self.finish(out);
         if self.read == 0 {
             return Err(out.unusable(if self.digests {
-                "no statement with its calls and time: give the digests with DIGEST, COUNT_STAR and SUM_TIMER_WAIT, twice"
+                "no statement with calls and time: provide the digests with DIGEST, COUNT_STAR and SUM_TIMER_WAIT, twice"
             } else {
-                "no file with its reads and writes: give SELECT * FROM sys.x$io_global_by_file_by_bytes, taken twice"
+                "no file with reads and writes: provide SELECT * FROM sys.x$io_global_by_file_by_bytes, taken twice"
             }));
         }
         let fate = if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) };
@@ -794,12 +794,12 @@ impl LineFormat for Files {
             return Ok(());
         }
         if self.rounded {
-            let text = "bytes or times are rounded to be read by people, and so are the differences between two samples: \
-                        the view of the same name with x$ before it has them exactly";
+            let text = "bytes or times are rounded for display, and so are the differences between samples: the view with \
+                         the prefix x$ has exact values";
             out.caution(None, text);
         }
-        let cache = "files are read and written through the operating system, whose page cache may answer: what reaches \
-                     storage is in iostat or /proc/diskstats of the same time";
+        let cache = "files are read and written through the operating system, whose page cache may answer: compare with \
+                      iostat or /proc/diskstats of the same time for the operations of storage";
         out.caution(None, cache);
         out.part("files", fate);
         Ok(())

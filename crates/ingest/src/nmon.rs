@@ -1,7 +1,7 @@
-//! nmon: samples of AIX and Linux hosts, each section of a sample in a line of its own.
+//! nmon: samples of AIX and Linux hosts, with each section of a sample on its own line.
 //!
-//! The lines may be in their original order, or sorted: then the times (`ZZZZ`) come after all their samples. Only
-//! sections of disks are read.
+//! The lines may be in their original order or sorted, with the times (`ZZZZ`) after all samples. Only sections of
+//! disks are read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ struct Nmon {
     time: Option<Time>,
     interval: Option<Span>,
     samples: Samples,
-    /// The last time: a date may be missing, and midnight pass.
+    /// The last time, to add missing dates and to detect midnight.
     last_at: Option<DateTime>,
     broken: Option<u64>,
     last: u64,
@@ -61,7 +61,7 @@ impl LineFormat for Nmon {
                     let (at, begin) = (out.local(at), self.begin(out));
                     self.samples.begin(sample, at, (begin, self.interval), &self.host, out);
                 }
-                None => out.caution(Some(Origin::line(number)), "a time that cannot be read: its sample is left out"),
+                None => out.caution(Some(Origin::line(number)), "an unreadable time: its sample is skipped"),
             },
             (_, sample) => {
                 let Some((quantity, of_group)) = section(name) else { return Ok(()) };
@@ -91,9 +91,9 @@ impl LineFormat for Nmon {
         }
         if out.count() == 0 {
             return Err(out.unusable(if self.samples.has_columns() {
-                "none of its samples of disks has a time: is it whole?"
+                "none of its samples of disks has a time: provide the complete file"
             } else {
-                "it has no sections of disks: was it taken without them?"
+                "it has no sections of disks: record it with disks"
             }));
         }
         Ok(())
@@ -116,7 +116,7 @@ impl Nmon {
         self.date.zip(self.time).map(|(date, time)| out.local(date.to_datetime(time)))
     }
 
-    /// A line about the file as a whole.
+    /// Reads a line about the whole file.
     fn about(&mut self, key: &str, value: &str, out: &mut Builder) {
         match key {
             "host" => value.clone_into(&mut self.host),
@@ -146,13 +146,13 @@ impl Nmon {
 #[derive(Default)]
 struct Samples {
     devices: Devices,
-    /// The device of each column, by section; groups that are no device have none.
+    /// The device of each column, by section; none for groups.
     sections: BTreeMap<String, Vec<Option<usize>>>,
     waiting: BTreeMap<u32, Sample>,
-    /// Values that are kept.
+    /// Number of stored values.
     cells: usize,
     current: Option<u32>,
-    /// The last sample handed over, and its time.
+    /// The last emitted sample, with its time.
     before: Option<(u32, DateTime)>,
     left_out: u32,
     count: u32,
@@ -171,29 +171,29 @@ struct Cell {
     line: u64,
 }
 
-/// The begin of the file, and the distance of its samples.
+/// The begin of the file, and the interval of its samples.
 type Clock = (Option<DateTime>, Option<Span>);
 
 impl Samples {
-    /// The maximum of values that wait for their time: of a sorted file all of them.
-    const MOST: usize = 4 << 20;
+    /// Maximum values that wait for their time; in a sorted file all of them do.
+    const MAX_CELLS: usize = 4 << 20;
 
     fn has_columns(&self) -> bool {
         !self.sections.is_empty()
     }
 
-    /// Takes the names of a section's columns.
+    /// Sets the names of a section's columns.
     fn columns<'a>(&mut self, section: &str, of_groups: bool, names: impl Iterator<Item = &'a str>) {
-        if self.sections.len() >= Layers::MOST {
+        if self.sections.len() >= Layers::MAX {
             return;
         }
-        let names = names.map(str::trim).take(Layers::MOST);
+        let names = names.map(str::trim).take(Layers::MAX);
         let place = |name: &str| if name.is_empty() { None } else { self.devices.place(name, of_groups) };
         let columns = names.map(place).collect();
         self.sections.insert(section.to_owned(), columns);
     }
 
-    /// Takes the values of one section. False when there are fewer than columns.
+    /// Adds the values of a section. False if there are fewer than columns.
     fn add(
         &mut self,
         number: u32,
@@ -202,7 +202,7 @@ impl Samples {
         mut values: impl Iterator<Item = Option<f64>>,
     ) -> bool {
         let Some(columns) = self.sections.get(section) else { return false };
-        if self.cells >= Self::MOST {
+        if self.cells >= Self::MAX_CELLS {
             self.left_out += 1;
             return true;
         }
@@ -225,7 +225,7 @@ impl Samples {
         true
     }
 
-    /// Sets the time of a sample: the sample before is complete.
+    /// Sets the time of a sample, which completes the preceding one.
     fn begin(&mut self, number: u32, at: DateTime, clock: Clock, host: &str, out: &mut Builder) {
         if let Some(current) = self.current.filter(|current| *current != number) {
             self.hand_over(current, clock, host, out);
@@ -234,7 +234,7 @@ impl Samples {
         self.waiting.entry(number).or_default().at = Some(at);
     }
 
-    /// Hands over the remaining samples.
+    /// Emits the remaining samples.
     fn finish(&mut self, clock: Clock, host: &str, out: &mut Builder) {
         while let Some(number) = self.waiting.keys().next().copied() {
             self.hand_over(number, clock, host, out);
@@ -242,7 +242,7 @@ impl Samples {
         self.devices.list(self.count, out);
         if self.left_out > 0 {
             out.part("samples without times", Fate::Broken);
-            out.caution(None, "too many samples before their times: give the file as nmon wrote it, not sorted");
+            out.caution(None, "too many samples before their times: provide the file unsorted, as written by nmon");
         }
     }
 
@@ -250,13 +250,13 @@ impl Samples {
         let Some(sample) = self.waiting.remove(&number) else { return };
         self.cells -= sample.rows.len() * QUANTITIES;
         let Some(at) = sample.at else {
-            return out.caution_once(None, "samples without a time (ZZZZ): left out");
+            return out.caution_once(None, "samples without a time (ZZZZ): skipped");
         };
         let length = self.length(number, at, clock);
         let line = sample.rows.iter().flatten().flatten().map(|cell| cell.line).next();
         self.before = Some((number, at));
         let Some(length) = length.filter(|length| !length.is_zero()) else {
-            let text = "the clock does not go on since the sample before: left out";
+            let text = "the clock did not advance since the preceding sample: skipped";
             return out.caution(line.map(Origin::line), text);
         };
         let begin = timestamp::before(at, length);
@@ -270,7 +270,7 @@ impl Samples {
         self.count += 1;
     }
 
-    /// The time since the sample before; of the first one since the file begins.
+    /// The time since the preceding sample; for the first, since the begin of the file.
     fn length(&self, number: u32, at: DateTime, (begin, interval): Clock) -> Option<Span> {
         let since = |earlier: DateTime| {
             let seconds = at.duration_since(earlier).as_secs_f64();
@@ -278,18 +278,18 @@ impl Samples {
         };
         match self.before {
             Some((before, earlier)) if before + 1 == number || interval.is_none() => since(earlier),
-            // Samples between the two are lost.
+            // Samples in between are lost.
             Some((_, earlier)) => since(earlier).and(interval),
             None => begin.and_then(since).or(interval),
         }
     }
 }
 
-/// The figures of one disk in one sample.
+/// The figures of a disk in a sample.
 fn put(row: &[Option<Cell>; QUANTITIES], at: (u32, u32), device: &Arc<str>, out: &mut Builder) {
     let place = |class, measure| COLUMNS.iter().position(|column| (column.0, column.1) == (class, measure));
     let of = |class, measure| place(class, measure).and_then(|place| row[place]).map(|cell| cell.value);
-    // In the presence of the two others the third is their sum, not their mean.
+    // If reads and writes have latencies, the total is their sum rather than their mean.
     let is_split = [Class::Read, Class::Write].into_iter().any(|class| of(class, Measure::Latency).is_some());
     let wait = row[WAIT].map_or(0.0, |cell| cell.value);
     for ((class, measure, unit, name), cell) in COLUMNS.iter().zip(row) {
@@ -308,7 +308,7 @@ fn put(row: &[Option<Cell>; QUANTITIES], at: (u32, u32), device: &Arc<str>, out:
     }
 }
 
-/// Quantities of a disk that are figures: class, measure, factor to base units, and the name in places.
+/// Quantities of a disk with figures: class, measure, factor to base units, and the name in origins.
 const COLUMNS: [(Class, Measure, f64, &str); 10] = [
     (Class::All, Measure::Iops, 1.0, "transfers/s"),
     (Class::Read, Measure::Iops, 1.0, "reads/s"),
@@ -322,7 +322,7 @@ const COLUMNS: [(Class, Measure, f64, &str); 10] = [
     (Class::All, Measure::Latency, MILLI, "service + wait"),
 ];
 
-/// The quantity behind [`COLUMNS`]: milliseconds in the queue before the service.
+/// The quantity after [`COLUMNS`]: milliseconds in the queue before service.
 const WAIT: usize = 10;
 
 /// The number of quantities.
@@ -350,8 +350,8 @@ const SECTIONS: [(&str, usize); 18] = [
     ("DISKWAIT", WAIT),
 ];
 
-/// The quantity of a section, and whether its columns are groups of disks. Sections continue under a number when there
-/// are more disks than fit a line.
+/// The quantity of a section, and whether its columns are groups of disks. Sections continue under a number if there
+/// are more disks than fit on a line.
 fn section(name: &str) -> Option<(usize, bool)> {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let (_, quantity) = SECTIONS.iter().find(|(section, _)| *section == stem)?;

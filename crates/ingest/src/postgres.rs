@@ -1,8 +1,8 @@
 //! PostgreSQL's cumulative statistics from its views: `pg_stat_io`, `pg_stat_database`, `pg_stat_bgwriter`,
 //! `pg_stat_checkpointer`, `pg_stat_wal` and `pg_stat_statements`.
 //!
-//! Columns are known by name, so that a custom query with fewer of them is read as well. All views of one moment become
-//! one snapshot; texts of statements are never kept.
+//! Columns are recognised by name, so custom queries with fewer columns work too. All views of a time become a single
+//! snapshot; texts of statements are never stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +17,10 @@ use crate::refusal::Refusal;
 use crate::sampled::Pace;
 use crate::snapshot::{Counted, Counters, Place, Snapshot};
 use crate::text;
-use crate::text::rows::{Known, Rows, Seen};
+use crate::text::rows::{Known, LineKind, Rows};
 use crate::text::timestamp::{self, Taken};
 
-/// Identifier and name of both forms.
+/// Identifier and name of both formats.
 const ID: &str = "postgresql";
 const NAME: &str = "statistics of PostgreSQL";
 
@@ -32,7 +32,7 @@ fn open(input: &Input) -> Box<dyn LineFormat> {
     Box::new(Text { rows: Rows::new(known), cluster, width: 0, broken: 0 })
 }
 
-/// It is one when a row of a view can be read, and near to one when names of its columns are there.
+/// Matches if a row of a view can be read; near if some column names are present.
 fn is_text(head: &Head<'_>) -> Resemblance {
     let text = head.text();
     if text.contains("plimsoll.snapshots/") {
@@ -78,17 +78,17 @@ impl LineFormat for Text {
             return Ok(());
         }
         match self.rows.line(line, number) {
-            Seen::Row => self.row(out),
-            Seen::Broken => {
+            LineKind::Row => self.row(out),
+            LineKind::Broken => {
                 self.broken += 1;
                 let text = format!(
-                    "a row with {} cells under {} columns: left out",
+                    "a row with {} cells under {} columns: skipped",
                     self.rows.cells.len(),
                     self.rows.columns.len()
                 );
                 out.caution(Some(Origin::line(number)), text);
             }
-            Seen::Nothing | Seen::Table => {}
+            LineKind::Other | LineKind::Table => {}
         }
         Ok(())
     }
@@ -111,10 +111,10 @@ impl LineFormat for Text {
 /// Views as JSON.
 pub(crate) const JSON: Form = Form::document(ID, NAME, is_json, read);
 
-/// Documents that cannot be read before reading ends.
-const MOST_BROKEN: u32 = 20;
-/// Objects within objects that are looked at.
-const DEEPEST: u32 = 8;
+/// Maximum unreadable documents.
+const MAX_BROKEN: u32 = 20;
+/// Maximum nesting of objects.
+const MAX_DEPTH: u32 = 8;
 
 fn is_json(head: &Head<'_>) -> Resemblance {
     let pairs = [
@@ -125,7 +125,7 @@ fn is_json(head: &Head<'_>) -> Resemblance {
         ("\"buffers_clean\"", "\"maxwritten_clean\""),
     ];
     let begins = head.text().lines().any(|line| line.trim_start().starts_with(['[', '{']));
-    let marks = pairs.iter().filter(|(one, other)| head.has(one) && head.has(other)).count() as u8;
+    let marks = pairs.iter().filter(|(name, other)| head.has(name) && head.has(other)).count() as u8;
     if marks == 0 || !begins || head.has("plimsoll.snapshots/") {
         return Resemblance::None;
     }
@@ -138,7 +138,7 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
     let unwrapped: String = text.lines().flat_map(|line| [unwrap(line), "\n"]).collect();
     let mut broken = 0;
     let (mut at, mut line) = (0, 1);
-    while at < unwrapped.len() && broken < MOST_BROKEN {
+    while at < unwrapped.len() && broken < MAX_BROKEN {
         let rest = &unwrapped[at..];
         let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
         if !rest.trim_start_matches([' ', '\t']).starts_with(['[', '{']) {
@@ -158,7 +158,7 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
             at += used;
         } else {
             broken += 1;
-            out.caution(Some(Origin::line(line)), "not JSON to its end: left out; was it copied completely?");
+            out.caution(Some(Origin::line(line)), "invalid JSON: skipped; check that it was copied completely");
             (at, line) = (at + end, line + 1);
         }
     }
@@ -174,9 +174,9 @@ fn unwrap(line: &str) -> &str {
     trimmed.strip_suffix('+').unwrap_or(trimmed)
 }
 
-/// Reads the rows in a JSON value. `table` counts the arrays that were seen.
+/// Reads the rows in a JSON value. `table` counts arrays.
 pub(crate) fn read_value(cluster: &mut Cluster, value: &Value, table: &mut u64, line: u64, out: &mut Builder) {
-    look(cluster, value, table, line, DEEPEST, out);
+    look(cluster, value, table, line, MAX_DEPTH, out);
 }
 
 fn look(cluster: &mut Cluster, value: &Value, table: &mut u64, line: u64, depth: u32, out: &mut Builder) {
@@ -214,17 +214,17 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// Bytes of a block, unless the server was built otherwise.
-const USUAL_BLOCK: f64 = 8192.0;
-/// The maximum of statements of a snapshot: those with most reads and writes.
-const MOST_STATEMENTS: usize = 50;
+/// Default bytes of a block.
+const DEFAULT_BLOCK: f64 = 8192.0;
+/// Maximum statements of a snapshot, by reads and writes.
+const MAX_STATEMENTS: usize = 50;
 
-/// The state of a server, and the current moment.
+/// The state of a server, and the current sample.
 #[derive(Default)]
 pub(crate) struct Cluster {
     pub(crate) scope: Scope,
     block_bytes: Option<f64>,
-    /// Whether operations are timed; none if not stated.
+    /// Whether operations are timed, if known.
     timing: Option<bool>,
     pace: Pace,
     sample: Sample,
@@ -240,14 +240,14 @@ struct Sample {
     line: u64,
     layers: BTreeMap<View, Layer>,
     tables: BTreeMap<View, u64>,
-    /// Its rows, by their identifying columns.
+    /// Its rows, by their key columns.
     rows: BTreeSet<(View, [String; 3])>,
     resets: BTreeMap<View, String>,
     statements: BTreeMap<String, Layer>,
     lsn: Option<f64>,
 }
 
-/// Reasons to doubt the figures; each is given once.
+/// Doubts about the figures, each reported once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
     BlockAssumed,
@@ -262,23 +262,21 @@ impl Doubt {
     const fn text(self) -> &'static str {
         match self {
             Self::BlockAssumed => {
-                "the size of a block is not said: 8 KiB are assumed; add the answer of SHOW block_size"
+                "the block size is missing and assumed to be 8 KiB: add the result of SHOW block_size"
             }
             Self::Untimed => {
-                "no times of operations: track_io_timing is off, or was not asked for; set it on for latencies"
+                "no times of operations, because track_io_timing is off or was not queried: set it on for latencies"
             }
             Self::LogUntimed => {
-                "no times of writing WAL: track_wal_io_timing is off; set it on for latencies of commits"
+                "no times of WAL writes, because track_wal_io_timing is off: set it on for latencies of commits"
             }
             Self::Blocks => {
-                "operations are counted in blocks: from version 17 on one read fetches several, so the operations of \
+                "operations are counted in blocks: from version 17 on a read may fetch several, so the operations of \
                  storage are at most these; PostgreSQL 18 counts operations"
             }
-            Self::Generated => {
-                "bytes of WAL are those generated: pages that are written again as they fill are not in them"
-            }
+            Self::Generated => "bytes of WAL are those generated, without repeated writes of partially filled pages",
             Self::Nameless => {
-                "statements without queryid cannot be followed from snapshot to snapshot: left out; select queryid too"
+                "statements without queryid cannot be matched between snapshots and are skipped: select queryid too"
             }
         }
     }
@@ -289,13 +287,13 @@ impl Cluster {
         Self { scope, pace: Pace::new(input), ..Self::default() }
     }
 
-    /// The size of a block, if given beside the views.
+    /// Sets the block size, if known from outside of the views.
     pub(crate) fn block(mut self, bytes: Option<f64>) -> Self {
         self.block_bytes = bytes.filter(|bytes| *bytes > 0.0);
         self
     }
 
-    /// Begins another moment.
+    /// Begins another sample time.
     pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
         let at = match taken {
             Taken::At(at) => Some(out.instant(at)),
@@ -315,7 +313,7 @@ impl Cluster {
         self.sample.at = at.or(self.sample.at);
     }
 
-    /// Takes a row of the table with that number. False if it belongs to no view.
+    /// Adds a row of the table with that number. False if it belongs to no view.
     pub(crate) fn row(&mut self, row: &Fields<'_>, table: u64, out: &mut Builder) -> bool {
         let Some(view) = row.view() else { return false };
         let at = TIMES.split(' ').find_map(|name| row.get(name)).and_then(timestamp::parse).map(|at| out.instant(at));
@@ -330,7 +328,7 @@ impl Cluster {
         let key = match view {
             View::Io => ["backend_type", "object", "context"].map(name),
             View::Database => ["datid", "datname", ""].map(name),
-            // One statement may have a row for each user and database.
+            // A statement may have a row for each user and database.
             View::Statements => [row.line.to_string(), name("queryid"), name("calls")],
             _ => [const { String::new() }; 3],
         };
@@ -359,7 +357,7 @@ impl Cluster {
         true
     }
 
-    /// Takes the time of a row: views that are queried one after the other are of one moment.
+    /// Sets the time of a row: views queried in sequence belong to the same sample.
     fn at(&mut self, view: View, at: DateTime, out: &mut Builder) {
         let near = |kept: DateTime| at.duration_since(kept).as_secs_f64().abs() < 5.0;
         let same = match self.sample.at {
@@ -391,7 +389,7 @@ impl Cluster {
     }
 
     fn statement(&mut self, row: &Fields<'_>) {
-        // Lines of a long text under its first one have nothing but text.
+        // Continuation lines of a long text have no numbers.
         if row.number("calls").is_none() && row.number("shared_blks_read").is_none() {
             return;
         }
@@ -402,7 +400,7 @@ impl Cluster {
         self.sample.statements.entry(id.to_owned()).or_default().add(View::Statements, row);
     }
 
-    /// The moment is complete: its counters become a snapshot.
+    /// Completes the sample: its counters become a snapshot.
     pub(crate) fn finish(&mut self, out: &mut Builder) {
         let mut sample = std::mem::take(&mut self.sample);
         if sample.layers.is_empty() && sample.statements.is_empty() {
@@ -417,9 +415,9 @@ impl Cluster {
         put(&counters, &scope, (at, age), sample.line, out);
         let mut statements: Vec<_> = sample.statements.iter().collect();
         statements.sort_by(|a, b| b.1.counters.operations().total_cmp(&a.1.counters.operations()));
-        // Doubts of parts are those of the whole.
+        // Parts have the doubts of the whole.
         let doubts = self.doubts.clone();
-        for (id, layer) in statements.into_iter().take(MOST_STATEMENTS) {
+        for (id, layer) in statements.into_iter().take(MAX_STATEMENTS) {
             let mut counters = layer.counters.clone();
             self.size(layer, &mut counters);
             self.untimed_away(&mut counters);
@@ -430,7 +428,7 @@ impl Cluster {
         self.doubts = doubts;
     }
 
-    /// The time of a sample, and the age of its counters: since the one reset that all its views have in common.
+    /// The time of a sample, and the age of its counters: since the reset that all its views share.
     fn when(&mut self, sample: &Sample, out: &mut Builder) -> (Option<DateTime>, Option<Span>) {
         let Some(at) = sample.at else { return self.pace.next() };
         let ages: Vec<f64> = sample
@@ -445,21 +443,21 @@ impl Cluster {
         (Some(at), (agree && youngest > 0.0).then(|| Span::from_secs_f64(youngest)))
     }
 
-    /// A view that was reset since the sample before is not compared with it.
+    /// A view that was reset since the preceding sample is not compared with it.
     fn forget_reset(&mut self, sample: &mut Sample, out: &mut Builder) {
         for (view, reset) in &sample.resets {
             let before = self.resets.insert(*view, reset.clone());
             if before.is_some_and(|before| before != *reset) && self.samples > 1 {
                 sample.layers.remove(view);
                 let origin = out.origin(sample.line, view.name(), "stats_reset");
-                let text = "the statistics were reset since the snapshot before: its windows beside the reset are left \
-                            out; take snapshots without a reset between them";
+                let text = "the statistics were reset since the preceding snapshot, and the windows around the reset are \
+                                     skipped: take snapshots without a reset in between";
                 out.caution(Some(origin), text);
             }
         }
     }
 
-    /// All views as one, nothing counted twice.
+    /// Combines all views without double counting.
     fn combined(&mut self, sample: &Sample) -> Counters {
         let mut whole = Counters::default();
         let io = sample.layers.get(&View::Io);
@@ -504,7 +502,7 @@ impl Cluster {
         whole
     }
 
-    /// Gives blocks their bytes.
+    /// Converts blocks to bytes.
     fn size(&mut self, layer: &Layer, counters: &mut Counters) {
         if layer.blocks.is_empty() {
             return;
@@ -512,11 +510,11 @@ impl Cluster {
         if self.block_bytes.is_none() {
             self.doubts.insert(Doubt::BlockAssumed);
         }
-        counters.merge_scaled(&layer.blocks, self.block_bytes.unwrap_or(USUAL_BLOCK));
+        counters.merge_scaled(&layer.blocks, self.block_bytes.unwrap_or(DEFAULT_BLOCK));
     }
 
-    /// Removes times that are zero because they were not taken. Those of WAL have a setting of their own, and totals with
-    /// untimed operations have no time.
+    /// Removes times that are zero because they are not measured. WAL has a separate setting, and totals with untimed
+    /// operations have no time.
     fn untimed_away(&mut self, counters: &mut Counters) {
         let never = |class: Class| {
             let worked = counters.get(&Counted::Operations(class)).is_some_and(|count| count > 0.0);
@@ -548,15 +546,15 @@ impl Cluster {
             out.part(view.name(), Fate::Read(*numbers));
         }
         if self.samples == 0 {
-            let what =
-                "no row of a view of statistics: give the output of SELECT * FROM pg_stat_io, taken twice".to_owned();
-            return Err(out.unusable(what));
+            let reason = "no row of a view of statistics: provide the output of SELECT * FROM pg_stat_io, taken twice"
+                .to_owned();
+            return Err(out.unusable(reason));
         }
         for doubt in &self.doubts {
             out.caution(None, doubt.text());
         }
-        let cache = "PostgreSQL counts what it asks of the operating system, whose page cache answers a part of the reads: \
-                     what reaches storage is in iostat or /proc/diskstats of the same time";
+        let cache = "PostgreSQL counts its requests to the operating system, whose page cache answers a part of the \
+                      reads: compare with iostat or /proc/diskstats of the same time for the operations of storage";
         out.caution(None, cache);
         Ok(())
     }
@@ -569,7 +567,7 @@ fn put(counters: &Counters, scope: &Scope, (at, age): (Option<DateTime>, Option<
     }
 }
 
-/// Temporary files are not in `pg_stat_io`, which has temporary tables; where they are more, they count instead.
+/// `pg_stat_io` covers temporary tables but not temporary files; the larger of both counts is used.
 fn temporary(whole: &mut Counters, database: &Counters) {
     let bytes = Counted::Bytes(Class::TempWrite);
     if database.get(&bytes) > whole.get(&bytes) {
@@ -598,7 +596,7 @@ pub(crate) enum View {
     Server,
 }
 
-/// Columns by which a table of this family is known.
+/// Columns that identify a table of this family.
 const COLUMNS: &str = "backend_type object context reads read_bytes read_time writes write_bytes write_time extends \
     extend_bytes op_bytes fsyncs evictions reuses writebacks datname blks_read blks_hit blk_read_time blk_write_time \
     temp_bytes temp_files xact_commit xact_rollback active_time buffers_clean maxwritten_clean buffers_alloc \
@@ -607,7 +605,7 @@ const COLUMNS: &str = "backend_type object context reads read_bytes read_time wr
     wal_fpi wal_bytes wal_write wal_sync wal_buffers_full queryid calls shared_blks_read shared_blks_written \
     shared_blks_hit temp_blks_read temp_blks_written stats_reset setting name wal_lsn";
 
-/// Columns that suffice alone.
+/// Columns that are sufficient on their own.
 const ALONE: [&str; 7] =
     ["block_size", "track_io_timing", "track_wal_io_timing", "server_version", "version", "now", "pg_current_wal_lsn"];
 
@@ -623,7 +621,7 @@ fn known(name: &str) -> Known {
     }
 }
 
-/// Usual names of a row's moment.
+/// Usual names of a row's time.
 const TIMES: &str = "now at ts time timestamp taken taken_at captured_at collected_at sample_time snap_time \
     clock_timestamp";
 
@@ -632,7 +630,7 @@ fn plain(name: &str) -> &str {
     name.strip_suffix("_ms").unwrap_or(name)
 }
 
-/// One row: names of columns, with their cells.
+/// A row: names of columns with their cells.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a> {
     pub(crate) columns: &'a [String],
@@ -659,7 +657,7 @@ impl<'a> Fields<'a> {
         self.number(name).map(|milliseconds| milliseconds / 1e3)
     }
 
-    /// Which view the row is of.
+    /// The view of the row.
     fn view(&self) -> Option<View> {
         let all = |names: &[&str]| names.iter().all(|name| self.has(name));
         let any = |names: &[&str]| names.iter().any(|name| self.has(name));
@@ -701,13 +699,13 @@ impl View {
     }
 }
 
-/// Adds up the rows of one view.
+/// Sums of the rows of a view.
 #[derive(Clone, Debug, Default)]
 struct Layer {
     counters: Counters,
     /// Operations in blocks, of any size.
     blocks: Counters,
-    /// True once a row counted bytes on its own.
+    /// True if a row counted bytes directly.
     has_bytes: bool,
 }
 
@@ -718,14 +716,14 @@ struct Kind {
     time: &'static str,
     /// All reads, all writes, or flushes.
     total: Class,
-    /// Their class, if there is one.
+    /// Their class, if any.
     class: Option<Class>,
     /// The name of waits for them.
     event: &'static str,
 }
 
 impl Layer {
-    /// Numbers that a row gives, added.
+    /// Adds the numbers of a row.
     fn add(&mut self, view: View, row: &Fields<'_>) {
         match view {
             View::Io => self.io(row),
@@ -753,7 +751,7 @@ impl Layer {
         }
     }
 
-    /// Operations of one block each, in a total and in a class of it.
+    /// Adds single-block operations, to a total and to its class.
     fn blocks(&mut self, total: Class, class: Option<Class>, count: Option<f64>, place: Place) {
         for class in [Some(total), class].into_iter().flatten() {
             self.counters.add(Counted::Operations(class), count, place);
@@ -877,8 +875,8 @@ impl Layer {
     }
 }
 
-/// The classes of reads and writes of a row. `normal` goes through the buffer cache page by page; the others run through
-/// a relation from one end to the other. WAL that is made ahead of its use, or read, is in no class but the total.
+/// The classes of reads and writes of a row. `normal` uses the buffer cache page by page; the other contexts scan a
+/// whole relation. WAL that is created ahead of its use, or read, is in no class but the total.
 fn classes(object: &str, context: &str) -> (Option<Class>, Option<Class>) {
     match (object, context) {
         (_, "init") => (None, None),

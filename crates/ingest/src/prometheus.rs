@@ -1,4 +1,4 @@
-//! Disk metrics of Prometheus and its exporters: expositions as text, and answers of its API as JSON.
+//! Disk metrics of Prometheus and its exporters: exposition text, and API responses as JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::snapshot::Counted::{BusySeconds, Bytes, OperationSeconds, Operations,
 use crate::snapshot::{Count, Counted, Snapshot};
 use crate::text::timestamp;
 
-/// An exporter. Several of them count the same operations: the first present is taken.
+/// An exporter. Several of them count the same operations: the first one present is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Family {
     Node,
@@ -28,11 +28,11 @@ enum Family {
     Container,
 }
 
-/// A counter: the rest of its name, its quantity, class and unit. Without a class a label gives it.
+/// A counter: the rest of its name, quantity, class and unit. Without a class, a label contains it.
 type Counter = (&'static str, fn(Class) -> Counted, Option<Class>, f64);
 
 impl Family {
-    /// Each family with the beginning of its metrics' names, and its counters.
+    /// Each family with the prefix of its metrics, and its counters.
     const TABLE: [(&'static str, Self, &'static [Counter]); 6] = [
         ("node_disk_", Self::Node, &NODE),
         ("system_disk_", Self::Otel, &OTEL),
@@ -42,7 +42,7 @@ impl Family {
         ("container_fs_", Self::Container, &CONTAINER),
     ];
 
-    /// The beginning of its metrics' names.
+    /// The prefix of its metrics.
     fn prefix(self) -> &'static str {
         Self::TABLE.iter().find(|(_, family, _)| *family == self).map_or("", |(prefix, ..)| prefix)
     }
@@ -122,7 +122,7 @@ struct Metric {
     unit: f64,
 }
 
-/// The metric of this name; `direction` is a label of families whose names do not contain it.
+/// The metric of this name; `direction` is a label of families whose names lack it.
 fn metric(name: &str, direction: Option<&str>) -> Option<Metric> {
     let (prefix, family, counters) = Family::TABLE.iter().find(|(prefix, ..)| name.starts_with(prefix))?;
     let rest = &name[prefix.len()..];
@@ -184,17 +184,17 @@ impl Owner {
     }
 }
 
-/// The owners taken, of all those in an input.
+/// The selected owners of an input.
 #[derive(Debug, Default)]
 struct Chosen {
     taken: BTreeMap<Owner, Layer>,
 }
 
 impl Chosen {
-    /// The maximum of owners.
-    const MOST: usize = 100_000;
+    /// Maximum number of owners.
+    const MAX: usize = 100_000;
 
-    /// Chooses one family for each host, containers before the groups around them, and one layer of devices.
+    /// Selects a family for each host, containers before groups around them, and a single layer of devices.
     fn of<'a>(owners: impl Iterator<Item = &'a Owner>) -> Self {
         let mut by_host: BTreeMap<&str, BTreeSet<&Owner>> = BTreeMap::new();
         for owner in owners {
@@ -227,7 +227,7 @@ impl Chosen {
         self.taken.contains_key(owner)
     }
 
-    /// Finds arrays over other owners, for each host; `host` is that of owners without one.
+    /// Finds arrays above other owners, for each host; `host` is used for owners without one.
     fn arrays(&self, host: &str, out: &mut Builder) {
         let mut by_host: BTreeMap<&str, Vec<(u32, Layer)>> = BTreeMap::new();
         for (owner, layer) in &self.taken {
@@ -242,7 +242,7 @@ impl Chosen {
         self.taken.is_empty()
     }
 
-    /// Lists the owners, taken or not.
+    /// Lists the owners, selected or not.
     fn list<'a>(&self, owners: impl Iterator<Item = (&'a Owner, u32)>, out: &mut Builder) {
         for (owner, counters) in owners {
             let Scope { host, part, .. } = owner.scope("");
@@ -274,7 +274,7 @@ fn is_exposition(head: &Head<'_>) -> Resemblance {
     match (typed, disks, samples) {
         (_, 1.., _) => Resemblance::Is { marks: 4 },
         (2.., _, 1..) => Resemblance::Is { marks: 2 },
-        // Without its comments; the last line may be cut.
+        // Without comments; the last line may be truncated.
         (0, _, 100..) if others <= 1 && text.contains('{') => Resemblance::Is { marks: 1 },
         (1.., ..) => Resemblance::Near { marks: 1, missing: "sample below its TYPE lines" },
         _ => Resemblance::None,
@@ -305,7 +305,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
     is_name.then_some(Sample { name, labels, value, at })
 }
 
-/// The place of the closing brace.
+/// The position of the closing brace.
 fn labels_end(text: &str) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
     text.bytes().position(|byte| {
@@ -320,7 +320,7 @@ fn labels_end(text: &str) -> Option<usize> {
     })
 }
 
-/// The value of one label, with its escapes, which no device has.
+/// The value of a label, without unescaping, which devices never need.
 fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = labels;
     loop {
@@ -349,7 +349,7 @@ struct Text {
     counts: BTreeMap<Owner, Vec<Count>>,
     times: Times,
     host: String,
-    /// Counters handed over, by owner.
+    /// Number of emitted counters, by owner.
     read: BTreeMap<Owner, u32>,
     chosen: Chosen,
     count: u32,
@@ -374,7 +374,7 @@ impl LineFormat for Text {
             return Ok(());
         }
         let Some(sample) = sample(line) else {
-            out.caution(Some(Origin::line(number)), "a sample without its value: left out");
+            out.caution(Some(Origin::line(number)), "a sample without its value: skipped");
             return Ok(());
         };
         self.take_sample(&sample, number, out);
@@ -384,17 +384,15 @@ impl LineFormat for Text {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.hand_over(out);
         if self.count == 0 {
-            return Err(out.unusable("it has no counters of disks: is the collector of diskstats switched on?"));
+            return Err(out.unusable("it has no counters of disks: enable the diskstats collector"));
         }
         self.chosen.arrays(&self.host, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
         if self.chosen.is_empty() {
-            return Err(out.unusable("its devices are memory and loops alone: was it taken on the host itself?"));
+            return Err(out.unusable("it only has memory and loop devices: record it on the host itself"));
         }
         if self.count > 1 && !self.timed {
-            return Err(out.unusable(
-                "several expositions, and no times between them: say the interval at which they were taken",
-            ));
+            return Err(out.unusable("several expositions without times: specify their interval"));
         }
         Ok(())
     }
@@ -408,7 +406,7 @@ impl Text {
             _ => None,
         };
         if let Some(time) = time {
-            // The start time precedes the disks: the next exposition begins there.
+            // The start time precedes the disks: it begins the next exposition.
             if time(&mut self.times).is_some() {
                 self.hand_over(out);
             }
@@ -421,15 +419,14 @@ impl Text {
         }
         let Some(metric) = metric(sample.name, label(sample.labels, "direction")) else { return };
         if !sample.value.is_finite() {
-            return out.caution(Some(Origin::line(number)), "no number: left out");
+            return out.caution(Some(Origin::line(number)), "no number: skipped");
         }
         let owner = Owner::new(metric.family, |name| label(sample.labels, name));
         if self.holds(&owner, &metric.counted) {
             self.hand_over(out);
         }
-        if self.counts.len() >= Chosen::MOST && !self.counts.contains_key(&owner) {
-            return out
-                .caution_once(Some(Origin::line(number)), "more devices than are told apart: give fewer of them");
+        if self.counts.len() >= Chosen::MAX && !self.counts.contains_key(&owner) {
+            return out.caution_once(Some(Origin::line(number)), "too many devices: provide fewer");
         }
         self.times.at = sample.at.or(self.times.at);
         let field = format!("{}{{{}}}", sample.name, owner.device);
@@ -442,7 +439,7 @@ impl Text {
         self.counts.get(owner).is_some_and(|counts| counts.iter().any(|count| count.counted == *counted))
     }
 
-    /// Hands over the current exposition.
+    /// Emits the current exposition.
     fn hand_over(&mut self, out: &mut Builder) {
         let times = std::mem::take(&mut self.times);
         if self.counts.is_empty() {
@@ -460,7 +457,7 @@ impl Text {
             *self.read.entry(owner.clone()).or_default() += counts.len() as u32;
             let (true, Some(first)) = (self.chosen.takes(&owner), counts.first()) else { continue };
             let scope = out.scope(owner.scope(&self.host));
-            // A host's uptime is not that of its containers.
+            // A host's uptime does not apply to its containers.
             let age = uptime.filter(|_| owner.family != Family::Container).or(paced);
             out.snapshot(Snapshot { scope, at, age, origin: first.origin.clone(), counts });
         }
@@ -468,7 +465,7 @@ impl Text {
     }
 }
 
-/// Answers of Prometheus and of compatible servers.
+/// Responses of Prometheus and of compatible servers.
 pub(crate) const ANSWER: Form = Form::document("prometheus-json", "answer of Prometheus", is_answer, read);
 
 fn is_answer(head: &Head<'_>) -> Resemblance {
@@ -482,19 +479,19 @@ fn is_answer(head: &Head<'_>) -> Resemblance {
         .or(2, typed || head.has("\"errorType\"") && head.has("\"status\""))
 }
 
-/// One series of disks.
+/// A series of disks.
 struct Series {
     owner: Owner,
     counted: Counted,
     unit: f64,
-    /// It is a rate by its name, as recording rules name them.
+    /// A rate by its name, according to the naming of recording rules.
     is_rate: bool,
     points: Vec<(DateTime, f64)>,
     line: u64,
     place: String,
 }
 
-/// All series of an input, and the count of others.
+/// All series of an input, and the number of others.
 #[derive(Default)]
 struct Found {
     series: Vec<Series>,
@@ -506,7 +503,7 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
     let mut found = Found::default();
     for (line, value) in json::documents(document, out)? {
         if let Some(error) = json::text(&value, &["error"]) {
-            out.caution(Some(Origin::line(line)), format!("the query failed ({error}): ask again"));
+            out.caution(Some(Origin::line(line)), format!("the query failed ({error}): repeat it"));
         }
         found.take_document(&value, line);
     }
@@ -525,20 +522,20 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
         marks.learn(&series.counted, series.points.iter().map(|(_, value)| *value));
     }
     put_rates(&rates, input, out)?;
-    match marks.nature() {
+    match marks.kind() {
         _ if others.is_empty() => Ok(()),
-        Nature::Counters => {
+        ValueKind::Counters => {
             put_counters(&others, out);
             Ok(())
         }
-        Nature::Rates => {
-            let text = "its values are no counters, which are whole and only rise: they are taken for rates per second, \
-                        each of the time since the value before";
+        ValueKind::Rates => {
+            let text = "its values are not counters, which are whole and only rise, and are interpreted as rates per \
+                                 second since the preceding value";
             out.caution(None, text);
             put_rates(&others, input, out)
         }
-        Nature::Unclear => Err(out.unusable(
-            "whether its values are counters or rates cannot be told: query the counters themselves, without rate(), \
+        ValueKind::Unclear => Err(out.unusable(
+            "its values may be counters or rates: query the counters themselves, without rate(), \
              over a longer time",
         )),
     }
@@ -584,13 +581,13 @@ impl Found {
 
     /// Adds cautions for missing and unused series.
     fn check(&self, out: &mut Builder) -> Result<(), Refusal> {
-        let nameless = "it has series without names, as rate() and sums leave them, and nobody can tell what they count: query \
-                        the counters by name, such as node_disk_reads_completed_total, without functions";
+        let nameless = "it has series without names, as results of rate() and sums do, whose quantity is unknown: query \
+                         the counters by name, such as node_disk_reads_completed_total, without functions";
         if self.series.iter().all(|series| series.points.is_empty()) {
             return Err(out.unusable(match (self.nameless, self.others.keys().next()) {
                 (1.., _) => nameless,
                 (_, Some(_)) => "none of its metrics counts operations of disks: query node_disk_* of node_exporter",
-                _ => "it has no values: did the query find anything?",
+                _ => "it has no values: check the query",
             }));
         }
         if self.nameless > 0 {
@@ -625,14 +622,14 @@ fn put_rates(rates: &[Series], input: &Input, out: &mut Builder) -> Result<(), R
     }
     let Some(length) = spacing.length(input.interval) else {
         return Err(
-            out.unusable("one value of each series, and no word of the time that it is a rate of: say the interval")
+            out.unusable("each series has a single value, and the time of the rate is missing: specify the interval")
         );
     };
     points.put(length, Edge::End, out);
     Ok(())
 }
 
-/// Counters become snapshots, moment by moment.
+/// Converts counters to snapshots in order of time.
 fn put_counters(counters: &[Series], out: &mut Builder) {
     let mut by_moment: BTreeMap<DateTime, BTreeMap<u32, Vec<Count>>> = BTreeMap::new();
     for series in counters {
@@ -657,9 +654,9 @@ fn origin(series: &Series, index: usize, out: &mut Builder) -> Origin {
     out.origin(series.line, &series.place, &format!("values[{index}]"))
 }
 
-/// The meaning of an answer's numbers.
+/// The meaning of a response's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Nature {
+enum ValueKind {
     Counters,
     Rates,
     Unclear,
@@ -668,11 +665,11 @@ enum Nature {
 /// Evidence for each meaning.
 #[derive(Debug, Default)]
 struct Marks {
-    /// Operations and bytes that are no whole numbers.
+    /// Operations and bytes that are not whole numbers.
     fractions: u64,
-    /// Operations and bytes that are whole numbers, and not zero.
+    /// Operations and bytes that are non-zero whole numbers.
     wholes: u64,
-    /// Shares of time beyond all of it.
+    /// Shares of time above 1.
     beyond_one: bool,
     rises: u64,
     falls: u64,
@@ -680,7 +677,7 @@ struct Marks {
 }
 
 impl Marks {
-    /// Looks at one series, in the order of time.
+    /// Examines a series in order of time.
     fn learn(&mut self, counted: &Counted, values: impl Iterator<Item = f64> + Clone) {
         for value in values.clone() {
             self.nonzero |= value != 0.0;
@@ -699,18 +696,18 @@ impl Marks {
         }
     }
 
-    fn nature(&self) -> Nature {
+    fn kind(&self) -> ValueKind {
         let changes = self.rises + self.falls;
         let falls_often = self.falls * 5 >= changes;
         let falls_seldom = self.falls * 20 <= changes;
         match () {
-            () if !self.nonzero => Nature::Counters,
-            () if self.fractions > 0 => Nature::Rates,
-            () if changes > 4 && falls_often => Nature::Rates,
-            () if changes > 0 && falls_seldom && (self.wholes > 0 || self.beyond_one) => Nature::Counters,
-            () if changes > 4 && falls_seldom => Nature::Counters,
-            () if changes == 0 && self.wholes > 0 && self.beyond_one => Nature::Counters,
-            () => Nature::Unclear,
+            () if !self.nonzero => ValueKind::Counters,
+            () if self.fractions > 0 => ValueKind::Rates,
+            () if changes > 4 && falls_often => ValueKind::Rates,
+            () if changes > 0 && falls_seldom && (self.wholes > 0 || self.beyond_one) => ValueKind::Counters,
+            () if changes > 4 && falls_seldom => ValueKind::Counters,
+            () if changes == 0 && self.wholes > 0 && self.beyond_one => ValueKind::Counters,
+            () => ValueKind::Unclear,
         }
     }
 }
@@ -722,7 +719,7 @@ mod tests {
     use crate::snapshot::Counted;
 
     #[test]
-    fn metrics_are_known_by_name_and_direction() {
+    fn metrics_are_recognised_by_name_and_direction() {
         let check = |name: &str, direction, family, counted, unit| {
             let found = metric(name, direction).unwrap_or_else(|| panic!("{name}"));
             assert_eq!((found.family, found.counted, found.unit), (family, counted, unit), "{name}");
@@ -763,30 +760,30 @@ mod text_tests {
 
 #[cfg(test)]
 mod rates_tests {
-    use super::{Marks, Nature};
+    use super::{Marks, ValueKind};
     use crate::reading::Class;
     use crate::snapshot::Counted;
 
-    fn check(counted: &Counted, values: &[f64], expected: Nature) {
+    fn check(counted: &Counted, values: &[f64], expected: ValueKind) {
         let mut marks = Marks::default();
         marks.learn(counted, values.iter().copied());
-        assert_eq!(marks.nature(), expected, "{values:?}");
+        assert_eq!(marks.kind(), expected, "{values:?}");
     }
 
     #[test]
-    fn counters_rise_and_rates_do_as_they_like() {
+    fn counters_rise_and_rates_may_fall() {
         let reads = Counted::Operations(Class::Read);
-        check(&reads, &[1_000.0, 1_010.0, 1_300.0], Nature::Counters);
-        check(&reads, &[1_000.0, 1_010.0], Nature::Counters);
-        check(&reads, &[0.0, 0.0, 0.0], Nature::Counters);
-        check(&reads, &[10.5, 12.0, 11.0], Nature::Rates);
-        check(&reads, &[10.0, 12.0, 9.0, 11.0, 8.0, 12.0], Nature::Rates);
-        check(&reads, &[10.0, 10.0, 10.0], Nature::Unclear);
-        check(&reads, &[10.0, 12.0, 11.0], Nature::Unclear);
+        check(&reads, &[1_000.0, 1_010.0, 1_300.0], ValueKind::Counters);
+        check(&reads, &[1_000.0, 1_010.0], ValueKind::Counters);
+        check(&reads, &[0.0, 0.0, 0.0], ValueKind::Counters);
+        check(&reads, &[10.5, 12.0, 11.0], ValueKind::Rates);
+        check(&reads, &[10.0, 12.0, 9.0, 11.0, 8.0, 12.0], ValueKind::Rates);
+        check(&reads, &[10.0, 10.0, 10.0], ValueKind::Unclear);
+        check(&reads, &[10.0, 12.0, 11.0], ValueKind::Unclear);
         let restarted: Vec<f64> = (0..40).map(|n| f64::from(n % 39) * 100.0).collect();
-        check(&reads, &restarted, Nature::Counters);
+        check(&reads, &restarted, ValueKind::Counters);
         let busy = Counted::BusySeconds(Class::All);
-        check(&busy, &[100.5, 100.9], Nature::Counters);
-        check(&busy, &[0.5, 0.9], Nature::Unclear);
+        check(&busy, &[100.5, 100.9], ValueKind::Counters);
+        check(&busy, &[0.5, 0.9], ValueKind::Unclear);
     }
 }

@@ -1,4 +1,4 @@
-//! The result of one input: figures, with their scopes, windows and places.
+//! The result of an input: figures with their scopes, windows and places.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,14 +10,14 @@ use plimsoll_units::Span;
 use crate::form::Kind;
 use crate::snapshot::Snapshot;
 
-/// The content of one input, and the parts of it that were not read.
+/// The content of an input, and its unread parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// The caller's name of the input.
     pub name: String,
-    /// Its recognised form.
+    /// The recognised format.
     pub kind: Kind,
-    /// The version of the program that wrote it, if stated.
+    /// The version of the program that wrote it, if known.
     pub version: Option<String>,
     /// The subjects of its figures.
     pub scopes: Vec<Scope>,
@@ -25,7 +25,7 @@ pub struct Reading {
     pub windows: Vec<Window>,
     /// Its figures, in the order of the input.
     pub figures: Vec<Figure>,
-    /// Results of benchmarks: no demand, and never added to one.
+    /// Results of benchmarks, which never count as demand.
     pub evidence: Vec<Evidence>,
     /// Counters that need a later snapshot of the same scope, possibly of another input.
     pub snapshots: Vec<Snapshot>,
@@ -43,11 +43,12 @@ pub struct Reading {
     pub advice: Vec<CacheAdvice>,
     /// Miss ratios by cache size, from the operations themselves.
     pub curves: Vec<MissCurve>,
-    /// Indices into [`Reading::scopes`] of scopes whose operations other scopes count as well: totals leave them out.
+    /// Indices into [`Reading::scopes`] of scopes whose operations are also counted by other scopes: totals exclude
+    /// them.
     pub beneath: BTreeSet<u32>,
-    /// True if parts divide the work of the whole: statements, files. Devices may lie over one another.
+    /// True if parts divide the work of the whole, such as statements and files; devices may be layered.
     pub is_divided: bool,
-    /// The time zone assumed for times without an offset; none if no time lacks one.
+    /// The time zone assumed for times without an offset; none if all times have one.
     pub assumed_zone: Option<String>,
     /// Its sections, read or not.
     pub parts: Vec<Part>,
@@ -67,15 +68,15 @@ pub struct Part {
 /// The outcome of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// This many numbers were read from it.
+    /// Number of values read.
     Read(u32),
-    /// Present and empty.
+    /// Present but empty.
     Empty,
-    /// Absent, though its kind usually has it.
+    /// Absent, although its kind usually has it.
     Missing,
-    /// Present, and not read to its end: a caution gives the reason.
+    /// Present but not read completely: a caution gives the reason.
     Broken,
-    /// Present, and not about storage.
+    /// Present but not about storage.
     Ignored,
 }
 
@@ -84,7 +85,7 @@ pub enum Fate {
 pub struct Caution {
     /// Its place; none for the whole input.
     pub origin: Option<Origin>,
-    /// The doubt in one sentence, and the remedy.
+    /// The doubt as a sentence with the remedy.
     pub text: String,
 }
 
@@ -122,7 +123,7 @@ pub struct HostTime {
     pub origin: Origin,
 }
 
-/// Memory and processors of a database and its host, where stated.
+/// Memory and processors of a database and its host, where known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Database {
     /// An index into [`Reading::scopes`].
@@ -145,7 +146,7 @@ pub struct Database {
     pub origin: Origin,
 }
 
-/// Waits of a database's sessions for one event in a window.
+/// Waits of a database's sessions for an event in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
     /// An index into [`Reading::scopes`].
@@ -161,13 +162,13 @@ pub struct Wait {
     /// Seconds of all waits together.
     pub total_s: f64,
     /// Durations of single waits: upper bounds in seconds, ascending, the last infinite, with their shares (0 to 1);
-    /// empty if not stated.
+    /// empty if unknown.
     pub histogram: Vec<(f64, f64)>,
     /// Its place in the input.
     pub origin: Origin,
 }
 
-/// A count in a window that is neither an operation of storage nor a wait.
+/// A count in a window other than operations of storage and waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
     /// An index into [`Reading::scopes`].
@@ -176,7 +177,7 @@ pub struct Tally {
     pub window: u32,
     /// The counted quantity: one of the constants of this type.
     pub name: &'static str,
-    /// Its number or its seconds.
+    /// Its value or its seconds.
     pub value: f64,
     /// Its place in the input.
     pub origin: Origin,
@@ -187,15 +188,15 @@ impl Tally {
     pub const CALLS: &'static str = "calls";
     /// Seconds of executions of a statement.
     pub const EXECUTION_S: &'static str = "execution seconds";
-    /// Rows that executions of a statement looked at.
+    /// Rows examined by executions of a statement.
     pub const ROWS_EXAMINED: &'static str = "rows examined";
-    /// Checkpoints whose time had come.
+    /// Scheduled checkpoints.
     pub const CHECKPOINTS_TIMED: &'static str = "timed checkpoints";
-    /// Checkpoints that came early, because of the amount of log or by command.
+    /// Checkpoints requested early, because of the amount of log or by command.
     pub const CHECKPOINTS_REQUESTED: &'static str = "requested checkpoints";
     /// Reads, writes and extends of autovacuum.
     pub const AUTOVACUUM: &'static str = "operations of autovacuum";
-    /// Writes of single pages by sessions, which background processes should have made.
+    /// Writes of single pages by sessions instead of background processes.
     pub const SESSION_WRITES: &'static str = "writes of sessions";
     /// Waits of sessions for room in the log buffer.
     pub const LOG_BUFFER_WAITS: &'static str = "waits for the log buffer";
@@ -224,8 +225,8 @@ pub struct CacheAdvice {
     pub origin: Origin,
 }
 
-/// The miss ratio of a cache in front of the storage by its size: least recently used pages, written ones kept too.
-/// It follows from the operations themselves, where [`CacheAdvice`] is a database's estimate.
+/// The miss ratio of a cache in front of the storage by its size: least recently used pages, including written ones. It
+/// follows from the operations themselves, while [`CacheAdvice`] is a database's estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MissCurve {
     /// An index into [`Reading::scopes`].
@@ -236,28 +237,28 @@ pub struct MissCurve {
     pub reads: f64,
     /// Distinct bytes read or written.
     pub working_set_bytes: f64,
-    /// Share of the pages followed, 0 to 1: below 1 the curve is an estimate.
+    /// Share of sampled pages, 0 to 1: below 1 the curve is an estimate.
     pub sampled: f64,
-    /// Bytes of a cache, ascending from 0, and its miss ratio (0 to 1, never rising). Beyond the last size it stays
-    /// constant: those pages come once. Empty if nothing was read.
+    /// Bytes of a cache, ascending from 0, with its miss ratio (0 to 1, never rising). Beyond the last size the ratio
+    /// is constant: those pages are read once. Empty without reads.
     pub points: Vec<(f64, f64)>,
     /// Its place in the input.
     pub origin: Origin,
 }
 
 impl MissCurve {
-    /// The miss ratio of a cache of `cache_bytes`; none if nothing was read.
+    /// The miss ratio of a cache of `cache_bytes`; none without reads.
     pub fn ratio(&self, cache_bytes: f64) -> Option<f64> {
         self.points.iter().rev().find(|(bytes, _)| *bytes <= cache_bytes).map(|(_, ratio)| *ratio)
     }
 }
 
-/// The subject of a figure. Fields that a report does not state are empty.
+/// The subject of a figure. Unknown fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
-    /// The database, or the pluggable database inside it.
+    /// The database, or a pluggable database.
     pub database: String,
-    /// The database's number, as two databases may share a name.
+    /// The database's identifier, because databases may share a name.
     pub database_id: String,
     /// An instance of a clustered database.
     pub instance: String,
@@ -270,9 +271,9 @@ pub struct Scope {
 /// A figure's averaging window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its begin by the report's own clock; reports seldom name their time zone.
+    /// Its begin in the report's own time; reports seldom name their time zone.
     pub begin: Option<DateTime>,
-    /// Its length. Averages hide peaks shorter than this.
+    /// Its length, which hides shorter peaks.
     pub length: Span,
 }
 
@@ -290,9 +291,9 @@ pub enum Statistic {
 pub enum Class {
     /// Single blocks of data files, by index.
     RandomRead,
-    /// Many blocks at once: scans, direct reads.
+    /// Multi-block reads: scans, direct reads.
     SequentialRead,
-    /// Reads, undistinguished.
+    /// Reads of unknown kind.
     Read,
     /// Data files, in the background: checkpoints, database writers.
     DataWrite,
@@ -306,13 +307,13 @@ pub enum Class {
     Archive,
     /// Backups and restores.
     Backup,
-    /// Control files, and everything without a class of its own.
+    /// Control files, and everything without another class.
     Other,
-    /// Writes, undistinguished.
+    /// Writes of unknown kind.
     Write,
     /// Commands that make data durable (flush).
     Flush,
-    /// Space given back (discard, trim).
+    /// Discarded space (discard, trim).
     Discard,
     /// All operations.
     All,
@@ -371,7 +372,7 @@ pub enum Measure {
     Latency,
     /// Mean operations in flight.
     Depth,
-    /// Share of the window with operations in flight, 0 to 1. No measure of saturation on parallel devices.
+    /// Share of the window with operations in flight, 0 to 1. Not a measure of saturation on parallel devices.
     Busy,
 }
 
@@ -387,7 +388,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// A whole line.
+    /// The whole of a line.
     pub fn line(line: u64) -> Self {
         Self { line, table: None, field: Arc::from("") }
     }
@@ -408,7 +409,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A number, with its meaning and place.
+/// A number with its meaning and place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// An index into [`Reading::scopes`].
@@ -427,7 +428,7 @@ pub struct Figure {
     pub origin: Origin,
 }
 
-/// The result of one load. Fields that the input does not state are absent.
+/// The result of a load. Values that the input lacks are absent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// An index into [`Reading::scopes`].
@@ -440,7 +441,7 @@ pub struct Evidence {
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bytes_s: Option<f64>,
-    /// Transactions a second of database benchmarks: no figure of the storage.
+    /// Transactions per second of database benchmarks, which do not describe the storage.
     pub transactions_s: Option<f64>,
     /// Mean latency in seconds; of transactions, if these are counted.
     pub mean_s: Option<f64>,

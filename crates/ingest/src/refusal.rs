@@ -1,4 +1,4 @@
-//! Reasons why an input gave no figures.
+//! Reasons for refusing an input.
 
 use std::fmt;
 
@@ -7,67 +7,67 @@ use plimsoll_units::Bytes;
 use crate::form::Kind;
 use crate::reading::Origin;
 
-/// Why an input was not read.
+/// The reason why an input was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It has no byte.
-    #[error("it is empty: was it copied completely?")]
+    /// It has no bytes.
+    #[error("it is empty: copy it again")]
     Empty,
-    /// No form knows it.
-    #[error("not a form that is known{}", Nearest(.nearest.as_ref()))]
+    /// No format matches it.
+    #[error("not a known format{}", Nearest(.nearest.as_ref()))]
     Unknown {
-        /// What comes nearest, and what it would have that this has not.
+        /// The nearest format, and the mark that is missing.
         nearest: Option<(Kind, &'static str)>,
     },
-    /// It is of a kind that is known, and cannot be used.
-    #[error("{kind}{}: {what}", Place(.origin.as_ref()))]
+    /// It has a known format but is unusable.
+    #[error("{kind}{}: {reason}", Place(.origin.as_ref()))]
     Unusable {
-        /// Its recognised form.
+        /// The recognised format.
         kind: Kind,
-        /// Where reading ended; none for the whole.
+        /// The place where reading ended; none for the whole input.
         origin: Option<Origin>,
         /// The fault, and the remedy.
-        what: String,
+        reason: String,
     },
-    /// It has more bytes than are read of one input.
-    #[error("more than {limit} of text: give it in parts")]
+    /// It exceeds the maximum size.
+    #[error("more than {limit} of text: split it into parts")]
     TooLarge {
-        /// The most that is read.
+        /// The maximum size.
         limit: Bytes,
     },
-    /// It unpacks to far more than a report would.
-    #[error("it unpacks to more than {ratio} times its size, as no report does: unpack it yourself, and look at it")]
+    /// Its compression ratio is implausible for a report.
+    #[error("it decompresses to more than {ratio} times its size, unlike any report: decompress and check it manually")]
     Bomb {
-        /// Bytes out of one byte.
+        /// Maximum ratio of decompressed to compressed bytes.
         ratio: u64,
     },
-    /// An archive, or a file in it, cannot be unpacked.
-    #[error("zip archive: {what}")]
+    /// An archive, or a file in it, cannot be decompressed.
+    #[error("zip archive: {reason}")]
     Archive {
         /// The fault, and the remedy.
-        what: &'static str,
+        reason: &'static str,
     },
-    /// It has more figures than are kept of one input.
-    #[error("more than {limit} figures: give it in parts")]
+    /// It exceeds the maximum number of figures.
+    #[error("more than {limit} figures: split it into parts")]
     TooMany {
-        /// The most that are kept.
+        /// The maximum number.
         limit: usize,
     },
 }
 
-/// The end of the sentence about an unknown input.
+/// The end of the message about an unknown input.
 struct Nearest<'a>(Option<&'a (Kind, &'static str)>);
 
 impl fmt::Display for Nearest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some((kind, missing)) => write!(f, "; nearest is {kind}, but it has no {missing}"),
-            None => f.write_str(", and near to none"),
+            Some((kind, missing)) => write!(f, "; the nearest is {kind}, but it has no {missing}"),
+            None => f.write_str(", and not similar to any"),
         }
     }
 }
 
-/// A place, when there is one.
+/// A place, if known.
 struct Place<'a>(Option<&'a Origin>);
 
 impl fmt::Display for Place<'_> {

@@ -1,6 +1,6 @@
-//! Sampled tables: the declared meaning of columns, and their values as counters or figures.
+//! Sampled tables: the declared meaning of columns, and conversion of their values to counters or figures.
 //!
-//! A form declares columns and finds their values; times, snapshots, windows and figures are made here. A counter
+//! A format declares columns and finds their values; times, snapshots, windows and figures are handled here. A counter
 //! becomes a [`Snapshot`], any other value a figure of its window.
 
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ use crate::reading::{Class, Figure, Measure, Origin, Statistic, Window};
 use crate::snapshot::{Count, Counted, Risen, Snapshot};
 use crate::text::timestamp;
 
-/// A column of counts: its name in places, the quantity, and the factor to base units.
+/// A column of counts: its name in origins, the quantity, and the factor to base units.
 pub(crate) struct Column(pub(crate) &'static str, pub(crate) Counted, pub(crate) f64);
 
 /// The counters of a row, with a value for each column. Older kernels do not time the operations of arrays: an array
-/// without any time has no counters of time.
+/// without any time has no time counters.
 pub(crate) fn counts(
     columns: &[Column],
     values: &[Option<f64>],
@@ -42,27 +42,27 @@ pub(crate) fn counts(
     counted().filter(|(column, _)| !(untimed && column.1.is_time())).map(count).collect()
 }
 
-/// Whether counters return to zero.
+/// Whether counters wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Wraps {
     #[default]
     Never,
-    /// Counters of 32 bits. Times wrap so on every kernel, other counters where words are so short; those above 32 bits
-    /// cannot.
+    /// Counters of 32 bits. Times wrap at 32 bits on every kernel, other counters only on 32-bit kernels; values above
+    /// 32 bits never wrap.
     At32Bits,
 }
 
-/// Counters of the devices of one host, sample by sample.
+/// Counters of the devices of a host, sample by sample.
 pub(crate) struct DeviceCounters {
     columns: &'static [Column],
     wraps: Wraps,
     devices: Devices,
     current: Vec<DeviceRow>,
-    /// The last sample of each device, from 1.
+    /// Index of the last sample of each device, from 1.
     seen: Vec<u32>,
-    /// Samples handed over.
+    /// Number of emitted samples.
     pub(crate) samples: u32,
-    /// Rows handed over of devices that are taken.
+    /// Number of emitted rows of selected devices.
     pub(crate) rows: u32,
 }
 
@@ -96,7 +96,7 @@ impl DeviceCounters {
         }
     }
 
-    /// Hands over the current sample.
+    /// Emits the current sample.
     pub(crate) fn close(&mut self, at: Option<DateTime>, age: Option<Span>, out: &mut Builder) {
         self.devices.choose();
         self.devices.rewind();
@@ -116,7 +116,7 @@ impl DeviceCounters {
     }
 }
 
-/// The times of samples that have none: the caller's begin and interval.
+/// Times of samples without their own: the caller's begin and interval.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pace {
     pub(crate) begin: Option<DateTime>,
@@ -129,8 +129,8 @@ impl Pace {
         Self { begin: input.begin, interval: input.interval, samples: 0 }
     }
 
-    /// Time and age of the next sample without a time. Its age is its distance from the first; of the first one the
-    /// begin alone suffices.
+    /// Time and age of the next sample without a time. Its age is its distance from the first sample, which needs the
+    /// begin only.
     pub(crate) fn next(&mut self) -> (Option<DateTime>, Option<Span>) {
         let number = self.samples;
         self.samples += 1;
@@ -146,16 +146,16 @@ impl Pace {
 /// The relation of a value to its window.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Meaning {
-    /// A total of the window.
+    /// A total over the window.
     Sum(Counted),
-    /// A total of each second of it.
+    /// A rate per second.
     Rate(Counted),
-    /// A mean or a maximum that needs no division.
+    /// A mean or maximum.
     Gauge(Class, Measure, Statistic),
 }
 
-/// Hands over the values of one scope in one window of so many seconds. Of a quantity that occurs twice, as in two
-/// exports of one metric, the first is used.
+/// Emits the values of a scope in a window of `seconds`. Of duplicate quantities, as from two exports of a metric, the
+/// first is used.
 pub(crate) fn put(
     values: impl IntoIterator<Item = (Meaning, f64, Origin)>,
     (scope, window): (u32, u32),
@@ -182,17 +182,17 @@ pub(crate) fn put(
     }
 }
 
-/// Which end of its window a moment names.
+/// The end of a window to which a timestamp refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
     Begin,
     End,
 }
 
-/// The values of one scope at a moment.
+/// The values of a scope at a time.
 type Values = Vec<(Meaning, f64, Origin)>;
 
-/// Points of many series by moment: windows come in the order of time, and each once for all series.
+/// Points of many series by time: windows are emitted in order, once for all series.
 #[derive(Debug, Default)]
 pub(crate) struct Points {
     by_moment: BTreeMap<DateTime, BTreeMap<u32, Values>>,
@@ -208,7 +208,7 @@ impl Points {
         self.by_moment.is_empty()
     }
 
-    /// Hands over all points, and returns their number.
+    /// Emits all points, and returns their number.
     pub(crate) fn put(self, length: Span, edge: Edge, out: &mut Builder) -> u32 {
         let (mut count, before) = (0, SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok());
         for (at, scopes) in self.by_moment {
@@ -226,14 +226,14 @@ impl Points {
     }
 }
 
-/// The distance of the moments of series: the smallest between two neighbours, in seconds.
+/// The interval of series: the smallest distance of neighbouring times, in seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Spacing {
     smallest: Option<f64>,
 }
 
 impl Spacing {
-    /// Takes the moments of one series, in any order.
+    /// Adds the times of a series, in any order.
     pub(crate) fn learn(&mut self, moments: impl IntoIterator<Item = DateTime>) {
         let mut moments: Vec<DateTime> = moments.into_iter().collect();
         moments.sort_unstable();
@@ -241,9 +241,9 @@ impl Spacing {
         self.smallest = gaps.filter(|gap| *gap > 0.0).chain(self.smallest).min_by(f64::total_cmp);
     }
 
-    /// The length of a window: from the caller, else the smallest distance; none without either.
-    pub(crate) fn length(&self, said: Option<Span>) -> Option<Span> {
-        said.or_else(|| self.smallest.map(Span::from_secs_f64)).filter(|length| !length.is_zero())
+    /// The length of a window: from the caller, otherwise the smallest distance; none without either.
+    pub(crate) fn length(&self, stated: Option<Span>) -> Option<Span> {
+        stated.or_else(|| self.smallest.map(Span::from_secs_f64)).filter(|length| !length.is_zero())
     }
 }
 
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_come_in_the_order_of_time() {
+    fn windows_are_in_order_of_time() {
         let reads = || Meaning::Sum(Counted::Operations(Class::Read));
         let points = [(10, 0, reads(), 600.0), (5, 1, reads(), 300.0), (5, 0, reads(), 900.0), (5, 0, reads(), 900.0)];
         let iops = Measure::Iops;
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_and_rates_together_give_sizes_and_latencies() {
+    fn sums_and_rates_give_sizes_and_latencies() {
         let points = [
             (5, 0, Meaning::Rate(Counted::Operations(Class::Read)), 2.0),
             (5, 0, Meaning::Sum(Counted::Bytes(Class::Read)), 600.0 * 8_192.0),

@@ -1,7 +1,8 @@
-//! Counters that only rise, and the figures between two snapshots of them.
+//! Monotonic counters, and the figures between two snapshots.
 //!
-//! Kernels and databases count since their start, or since a reset. A count that fell is a new beginning, without
-//! figures, or a counter of 32 bits that wrapped: only forms know which, so they give the value at which it wraps.
+//! Kernels and databases count since their start, or since a reset. A count that fell indicates either a reset, which
+//! gives no figures, or a wrap at 32 bits: only formats can distinguish these, so they provide the value at which a
+//! counter wraps.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use crate::builder::Builder;
 use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, Scope, Tally, Wait, Window};
 use crate::text::timestamp;
 
-/// Counters of one scope at a moment.
+/// Counters of a scope at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// An index into [`Reading::scopes`].
@@ -30,14 +31,14 @@ pub struct Snapshot {
     pub origin: Origin,
 }
 
-/// One counter.
+/// A counter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Count {
     /// The counted quantity.
     pub counted: Counted,
     /// Its value.
     pub value: f64,
-    /// The value at which it wraps to zero; none if it does not.
+    /// The value at which it wraps to zero, if any.
     pub wraps_at: Option<f64>,
     /// Its place in the input.
     pub origin: Origin,
@@ -60,17 +61,17 @@ pub enum Counted {
     DatabaseSeconds,
     /// Seconds of sessions on a processor.
     ProcessorSeconds,
-    /// Transactions committed.
+    /// Committed transactions.
     Commits,
     /// Waits of sessions for an event.
     Waits(String),
     /// Seconds of sessions waiting for an event.
     WaitSeconds(String),
-    /// Anything else: see [`Tally`].
+    /// Other counts: see [`Tally`].
     Tally(&'static str),
 }
 
-/// Hands over the figures between two snapshots of one scope.
+/// Emits the figures between two snapshots of a scope.
 pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
     let length = match length(before, after) {
         Ok(length) => length,
@@ -82,12 +83,12 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
         match rise(earlier, count) {
             Some(rise) => risen.push((&count.counted, rise, &count.origin)),
             None if count.counted.is_time() => {
-                let text = "a counter of time went back, as kernels let it now and then: left out in this window";
+                let text = "a time counter went back, which kernels occasionally allow: skipped in this window";
                 out.caution(Some(count.origin.clone()), text);
             }
             None => {
-                let text = "a counter fell since the snapshot before: it was reset or restarted between the two, so \
-                            this window is left out; take the snapshots closer together";
+                let text = "a counter fell since the preceding snapshot because of a reset or restart, so this window is \
+                                     skipped: take snapshots at shorter intervals";
                 return out.caution(Some(count.origin.clone()), text);
             }
         }
@@ -97,7 +98,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
     Risen { counts: &risen, seconds: length.as_secs_f64(), at: (after.scope, window) }.put(&after.origin, out);
 }
 
-/// The rise of a counter, wrapped at most once. More than half of its range is a new beginning.
+/// The increase of a counter with at most one wrap. More than half of its range is a reset.
 fn rise(earlier: f64, count: &Count) -> Option<f64> {
     let rise = count.value - earlier;
     if rise >= 0.0 {
@@ -108,13 +109,13 @@ fn rise(earlier: f64, count: &Count) -> Option<f64> {
 }
 
 impl Snapshot {
-    /// The same without its counters, which were moved out.
+    /// A copy with the counters moved out.
     pub(crate) fn take_counts(&mut self) -> Self {
         let counts = std::mem::take(&mut self.counts);
         Self { counts, origin: self.origin.clone(), ..*self }
     }
 
-    /// The value of a counter; snapshots of one form usually have their counters in one order.
+    /// The value of a counter; snapshots of a format usually have the same order.
     fn value(&self, counted: &Counted, index: usize) -> Option<f64> {
         let same = self.counts.get(index).filter(|count| count.counted == *counted);
         same.or_else(|| self.counts.iter().find(|count| count.counted == *counted)).map(|count| count.value)
@@ -122,7 +123,7 @@ impl Snapshot {
 }
 
 impl Counted {
-    /// Seconds of operations or devices, which kernels let go back now and then.
+    /// True for seconds of operations or devices, which kernels occasionally decrease.
     pub(crate) fn is_time(&self) -> bool {
         matches!(self, Self::OperationSeconds(_) | Self::QueueSeconds(_) | Self::BusySeconds(_))
     }
@@ -132,20 +133,20 @@ impl Counted {
 fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, &'static str> {
     let apart = match ((before.at, after.at), (before.age, after.age)) {
         (_, (Some(before), Some(after))) if after < before => {
-            return Err("it began anew between two snapshots (its uptime fell): this window is left out");
+            return Err("it restarted between two snapshots (its uptime fell): this window is skipped");
         }
         ((Some(before), Some(after)), _) => after.duration_since(before).as_secs_f64(),
         (_, (Some(before), Some(after))) => (after - before).as_secs_f64(),
-        _ => return Err("two snapshots without times: say how far they are apart"),
+        _ => return Err("two snapshots without times: specify their interval"),
     };
     if apart > 0.0 {
         Ok(Span::from_secs_f64(apart))
     } else {
-        Err("the clock does not go on between two snapshots: this window is left out")
+        Err("the clock did not advance between two snapshots: this window is skipped")
     }
 }
 
-/// The rise of counters in one window of one scope.
+/// The increase of counters of a scope in a window.
 pub(crate) struct Risen<'a> {
     /// Each counter once.
     pub(crate) counts: &'a [(&'a Counted, f64, &'a Origin)],
@@ -160,7 +161,7 @@ impl Risen<'_> {
         self.counts.iter().find(|(other, ..)| *other == counted).map(|(_, rise, origin)| (*rise, *origin))
     }
 
-    /// Hands over its figures: rates, and means of quantities counted together.
+    /// Emits its figures: rates, and means of related counters.
     pub(crate) fn put(&self, origin: &Origin, out: &mut Builder) {
         for (counted, rise, place) in self.counts {
             let (class, measure, value) = match counted {
@@ -220,8 +221,8 @@ impl Risen<'_> {
     }
 }
 
-/// Joins snapshots of one scope from several inputs: the window between two belongs to the later one. A single
-/// snapshot gives the mean since its counters began, if it states that time.
+/// Joins snapshots of a scope from several inputs: the window between two belongs to the later one. A single snapshot
+/// gives the mean since its counters began, if that time is known.
 pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
     let mut of_scope: BTreeMap<Scope, Vec<Covered>> = BTreeMap::new();
     for (input, reading) in readings.iter().enumerate() {
@@ -246,19 +247,19 @@ pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
     builders.into_iter().map(Builder::into_reading).collect()
 }
 
-/// The snapshots of one scope in one input: the first, and the last one, already compared when the input was read.
+/// The first and last snapshots of a scope in an input, which were compared when the input was read.
 struct Covered {
     input: usize,
     first: Snapshot,
     last: Option<Snapshot>,
 }
 
-/// Snapshots are ordered by their clock, or by their age without one.
+/// Snapshots are ordered by time, or otherwise by age.
 fn order(snapshot: &Snapshot) -> (Option<DateTime>, Option<Span>) {
     (snapshot.at, snapshot.at.map_or(snapshot.age, |_| None))
 }
 
-/// The windows between those of inputs, in the order of time.
+/// The windows between inputs, in order of time.
 fn gaps(covered: &[Covered], builders: &mut [Builder]) {
     let mut end: Option<&Snapshot> = None;
     for Covered { input, first, last } in covered {
@@ -267,7 +268,7 @@ fn gaps(covered: &[Covered], builders: &mut [Builder]) {
             if order(end) <= order(first) {
                 between(end, first, &mut builders[*input]);
             } else {
-                let text = "another input has counters of the same time: leave one of the two away";
+                let text = "another input has counters of the same time: omit either input";
                 builders[*input].caution_once(Some(first.origin.clone()), text);
             }
         }
@@ -277,7 +278,7 @@ fn gaps(covered: &[Covered], builders: &mut [Builder]) {
 
 fn alone(only: &Snapshot, out: &mut Builder) {
     let Some(age) = only.age.filter(|age| *age > Span::ZERO) else {
-        let text = "one snapshot of counters, and it does not say since when they count: give a second one";
+        let text = "a single snapshot of counters without their start: provide a second snapshot";
         return out.caution_once(Some(only.origin.clone()), text);
     };
     let zero = |count: &Count| Count { value: 0.0, ..count.clone() };
@@ -287,8 +288,8 @@ fn alone(only: &Snapshot, out: &mut Builder) {
         counts: only.counts.iter().map(zero).collect(),
         ..only.clone()
     };
-    let text = "one snapshot of counters: figures are means since they began to count, and every peak is hidden in \
-                them; give a second snapshot";
+    let text = "a single snapshot of counters, whose figures are means since their start and hide all peaks: provide a \
+                 second snapshot";
     out.caution_once(Some(only.origin.clone()), text);
     between(&began, only, out);
 }
@@ -311,7 +312,7 @@ struct Sum {
 pub(crate) type Place = (u64, &'static str, &'static str);
 
 impl Counters {
-    /// Adds to a counter; an unreadable number adds nothing, and leaves the counter absent.
+    /// Adds to a counter; an unreadable number leaves it unchanged.
     pub(crate) fn add(&mut self, counted: Counted, value: Option<f64>, (line, table, field): Place) {
         let Some(value) = value.filter(|value| value.is_finite() && *value >= 0.0) else { return };
         self.sums.entry(counted).or_insert(Sum { value: 0.0, line, table, field }).value += value;
@@ -321,32 +322,32 @@ impl Counters {
         self.sums.get(counted).map(|sum| sum.value)
     }
 
-    /// Keeps only the counters selected.
+    /// Retains only the selected counters.
     pub(crate) fn retain(&mut self, wanted: impl Fn(&Counted) -> bool) {
         self.sums.retain(|counted, _| wanted(counted));
     }
 
-    /// Adds the selected counters of another.
+    /// Adds the selected counters of `other`.
     pub(crate) fn merge(&mut self, other: &Self, wanted: impl Fn(&Counted) -> bool) {
         for (counted, sum) in other.sums.iter().filter(|(counted, _)| wanted(counted)) {
             self.add(counted.clone(), Some(sum.value), (sum.line, sum.table, sum.field));
         }
     }
 
-    /// Adds the counters of another, multiplied.
+    /// Adds the counters of `other`, multiplied by a factor.
     pub(crate) fn merge_scaled(&mut self, other: &Self, times: f64) {
         for (counted, sum) in &other.sums {
             self.add(counted.clone(), Some(sum.value * times), (sum.line, sum.table, sum.field));
         }
     }
 
-    /// Operations of all classes.
+    /// Total operations of all classes.
     pub(crate) fn operations(&self) -> f64 {
         let operations = self.sums.iter().filter(|(counted, _)| matches!(counted, Counted::Operations(_)));
         operations.map(|(_, sum)| sum.value).sum()
     }
 
-    /// Events with waits and no time at all: they were not timed.
+    /// Events with waits but no time, which are untimed.
     pub(crate) fn untimed_waits(&self) -> Vec<String> {
         let waited = self.sums.iter().filter(|(_, sum)| sum.value > 0.0);
         let events = waited.filter_map(|(counted, _)| match counted {

@@ -1,8 +1,8 @@
-//! Snapshots collected by plimsoll itself, or spooled by its script for Oracle: `plimsoll.snapshots/1`.
+//! Snapshots collected by plimsoll, or spooled by its script for Oracle: `plimsoll.snapshots/1`.
 //!
-//! Each line is a JSON object: first the head, with the owner of the counters, then one line for each moment, with the
-//! server's own names. So a file that ends early loses only its last line, and the evaluation of the counters can
-//! improve after their collection. Other lines are a client's remarks and skipped.
+//! Each line is a JSON object: first the head, with the owner of the counters, then a line for each time with the
+//! server's own names. A truncated file therefore loses only its last line, and the evaluation of counters can improve
+//! after their collection. Other lines are remarks of a client and skipped.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ struct Log {
     samples: u32,
 }
 
-/// The owner of the counters that follow.
+/// The owner of the following counters.
 enum Source {
     Postgres(Box<Cluster>, u64),
     Mysql(Box<Server>),
@@ -64,7 +64,7 @@ impl LineFormat for Log {
         }
         let Ok(Value::Object(object)) = serde_json::from_str(line) else {
             self.broken += 1;
-            let text = "a line that is not JSON to its end: left out; the collector or its machine was stopped there";
+            let text = "a line with invalid JSON, where the collector was stopped: skipped";
             out.caution(Some(Origin::line(number)), text);
             return Ok(());
         };
@@ -85,10 +85,10 @@ impl LineFormat for Log {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let Some(source) = self.source.take() else {
-            return Err(out.unusable("it has no head line: give the file as plimsoll collect wrote it"));
+            return Err(out.unusable("it has no head line: provide the unmodified file from plimsoll collect"));
         };
         if self.samples == 0 {
-            return Err(out.unusable("it has a head and no snapshot: collect again, for longer than one interval"));
+            return Err(out.unusable("it has a head but no snapshot: collect again, for longer than the interval"));
         }
         let scope = source.end(out)?;
         self.database(scope, out);
@@ -103,8 +103,8 @@ impl Log {
     fn begin(&mut self, format: &str, head: Map<String, Value>, out: &mut Builder) -> Result<(), Refusal> {
         let place = Origin::line(self.line);
         if format.strip_prefix(FORMAT) != Some(VERSION) {
-            let what = format!("its format is {format}, and {FORMAT}{VERSION} is read: use a newer plimsoll");
-            return Err(out.unusable_at(place, what));
+            let reason = format!("its format is {format}, while {FORMAT}{VERSION} is supported: use a newer plimsoll");
+            return Err(out.unusable_at(place, reason));
         }
         if let Some(version) = text(&head, "version") {
             out.version(version.split_whitespace().next().unwrap_or(version));
@@ -112,7 +112,7 @@ impl Log {
         let name = |key| text(&head, key).unwrap_or_default().to_owned();
         let scope = Scope { database: name("server"), host: name("host"), ..Scope::default() };
         let same = self.head.get("source") == head.get("source") && self.head.get("server") == head.get("server");
-        // Files that were put one behind the other: the same source goes on.
+        // Concatenated files of the same source.
         if self.source.is_some() && same {
             return Ok(());
         }
@@ -131,9 +131,9 @@ impl Log {
             }
             Some("oracle") => Source::Oracle(Box::new(Script::new(scope))),
             other => {
-                let other = other.unwrap_or("nothing").to_owned();
-                let what = format!("its source is {other}, which is not known: use a newer plimsoll");
-                return Err(out.unusable_at(place, what));
+                let other = other.unwrap_or("missing").to_owned();
+                let reason = format!("its source is {other}, which is unknown: use a newer plimsoll");
+                return Err(out.unusable_at(place, reason));
             }
         });
         self.head = head;
@@ -210,7 +210,7 @@ fn at(object: &Map<String, Value>) -> Option<Stamp> {
     timestamp::parse(text(object, "at")?)
 }
 
-/// Seconds as a length of time, when they are one.
+/// Seconds as a span, if valid.
 fn span(seconds: f64) -> Option<Span> {
     (0.0..1e10).contains(&seconds).then(|| Span::from_secs_f64(seconds))
 }
@@ -238,7 +238,7 @@ fn linux_head(head: &Map<String, Value>, scope: &Scope, out: &mut Builder) {
     }
 }
 
-/// Takes the counters of one moment.
+/// Adds the counters of a time.
 fn linux_sample(scope: &Scope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
     let (at, age) = (at(object).map(|at| out.instant(at)), number(object, "uptime_s").and_then(span));
     let devices = object.get("devices").and_then(Value::as_object).into_iter().flatten();
@@ -252,7 +252,7 @@ fn linux_sample(scope: &Scope, object: &Map<String, Value>, line: u64, out: &mut
     }
     let pressure = pressure(object, line);
     if !pressure.is_empty() {
-        // Waits of the host as a whole, and no demand.
+        // Pressure affects the whole host, and is not demand.
         let (scope, counts) = (out.scope(scope.clone()), pressure.counts(None, out));
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
     }
@@ -275,7 +275,7 @@ const DEVICE: [Column; 13] = [
     Column("ms_busy", Counted::BusySeconds(Class::All), MILLI),
 ];
 
-/// Seconds in which some task, or all of them, stood still for storage.
+/// Seconds in which some tasks, or all tasks, were stalled on storage.
 fn pressure(object: &Map<String, Value>, line: u64) -> Counters {
     let mut counters = Counters::default();
     let Some(pressure) = object.get("pressure_io").and_then(Value::as_object) else { return counters };
@@ -286,10 +286,10 @@ fn pressure(object: &Map<String, Value>, line: u64) -> Counters {
     counters
 }
 
-/// Snapshots of all instances together: more are another input.
-const MOST_SNAPSHOTS: usize = 200_000;
+/// Maximum snapshots of all instances.
+const MAX_SNAPSHOTS: usize = 200_000;
 
-/// An instance, and when it was looked at.
+/// An instance and the time of a snapshot.
 type Key = (String, DateTime);
 
 /// Counts by upper bound in microseconds.
@@ -323,7 +323,7 @@ struct Event {
     buckets: Buckets,
 }
 
-/// A metric of the window that ends at a moment.
+/// A metric of the window that ends at a snapshot.
 struct Metric {
     line: u64,
     name: String,
@@ -338,7 +338,7 @@ impl Script {
         Self { scope, ..Self::default() }
     }
 
-    /// Takes a row.
+    /// Adds a row.
     fn row(&mut self, row: &Map<String, Value>, line: u64, out: &mut Builder) {
         let Some(kind) = text(row, "row") else { return };
         let instance = number(row, "inst").map_or_else(String::new, |number| number.to_string());
@@ -353,12 +353,12 @@ impl Script {
 
     fn put(&mut self, kind: &str, row: &Map<String, Value>, instance: String, line: u64, out: &mut Builder) {
         let Some(at) = at(row).map(|at| out.instant(at)) else {
-            return out.caution(Some(Origin::line(line)), "a row without its moment: left out");
+            return out.caution(Some(Origin::line(line)), "a row without its time: skipped");
         };
         let key = (instance, at);
-        if self.moments.len() >= MOST_SNAPSHOTS && !self.moments.contains_key(&key) {
+        if self.moments.len() >= MAX_SNAPSHOTS && !self.moments.contains_key(&key) {
             if !std::mem::replace(&mut self.refused, true) {
-                out.caution(Some(Origin::line(line)), "more snapshots than are kept: give the spooled file in parts");
+                out.caution(Some(Origin::line(line)), "too many snapshots: split the spooled file into parts");
             }
             return;
         }
@@ -371,11 +371,11 @@ impl Script {
         moment.add(kind, row, time("begin", out), line);
     }
 
-    /// All rows are there.
+    /// Ends the input.
     fn end(self, out: &mut Builder) -> Result<Scope, Refusal> {
         if self.read.is_empty() {
-            let what = "no row of it could be read: run the script again, and look at its last lines".to_owned();
-            return Err(out.unusable(what));
+            let reason = "it has no readable row: run the script again, and check its last lines".to_owned();
+            return Err(out.unusable(reason));
         }
         let mut before: Option<(&Key, &Moment)> = None;
         for (key, moment) in &self.moments {
@@ -483,7 +483,7 @@ impl Moment {
         }
     }
 
-    /// Small requests are of one block or little more, large ones of many.
+    /// Small requests are for a single block or little more, large ones for many.
     fn file_type(&mut self, name: &str, row: &Map<String, Value>, line: u64) {
         let [small, large, write] = match name {
             "Data File" => [Some(Class::RandomRead), Some(Class::SequentialRead), Some(Class::DataWrite)],
@@ -527,7 +527,7 @@ impl Moment {
         self.events.entry(name.to_owned()).or_insert_with(new)
     }
 
-    /// Waits of sessions since an earlier moment, with the durations of single waits.
+    /// Waits of sessions since an earlier snapshot, with the durations of single waits.
     fn waits(&self, earlier: &Self, (scope, window): (u32, u32), out: &mut Builder) {
         for (name, event) in &self.events {
             let Some(before) = earlier.events.get(name) else { continue };
@@ -553,21 +553,22 @@ impl Moment {
 
     /// Metrics of the window that ends here: maxima, and means without a counter.
     fn metrics(&self, scope: u32, counted: Option<u32>, out: &mut Builder) {
-        for one in &self.metrics {
-            let Some((class, measure, scale)) = metric(&one.name) else { continue };
-            let window = counted.unwrap_or_else(|| out.window(Window { begin: one.begin, length: one.length }));
-            let mean = one.mean.filter(|_| counted.is_none());
-            for (value, statistic) in [(mean, Statistic::Mean), (one.highest, Statistic::Maximum)] {
+        for metric_row in &self.metrics {
+            let Some((class, measure, scale)) = metric(&metric_row.name) else { continue };
+            let window =
+                counted.unwrap_or_else(|| out.window(Window { begin: metric_row.begin, length: metric_row.length }));
+            let mean = metric_row.mean.filter(|_| counted.is_none());
+            for (value, statistic) in [(mean, Statistic::Mean), (metric_row.highest, Statistic::Maximum)] {
                 let Some(value) = value else { continue };
-                let origin = out.origin(one.line, "metric", &one.name);
+                let origin = out.origin(metric_row.line, "metric", &metric_row.name);
                 out.figure(Figure { scope, window, class, measure, statistic, value: value * scale, origin });
             }
         }
     }
 }
 
-/// Shares of waits by how long they took, out of counts at two moments; the last bucket has no bound. Empty where
-/// nothing was counted, or an instance began anew.
+/// Distribution of waits by duration, from counts at two times; the last bucket is unbounded. Empty without waits, or
+/// after a restart of the instance.
 fn histogram(before: &Buckets, after: &Buckets) -> Vec<(f64, f64)> {
     let rises: Vec<(u64, f64)> =
         after.iter().map(|(upto, count)| (*upto, count - before.get(upto).copied().unwrap_or(0.0))).collect();

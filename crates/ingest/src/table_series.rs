@@ -1,6 +1,6 @@
-//! Tables of samples with commas, semicolons or tabs, exported from any monitoring: one row for each time.
+//! Tables of samples separated by commas, semicolons or tabs, exported from any monitoring system: a row for each time.
 //!
-//! The first row names the columns; the meaning of each follows from the words of its name:
+//! The first row has the names of columns, whose words determine their meaning:
 //!
 //! - the time: `time`, `timestamp`, `date`, `datetime`, `ts`, at the end of each window;
 //! - `read`, `write` or neither (`total`), with `iops` or `ops`: operations a second; `bytes`, `kb`, `kib`, `mb`, `mib`,
@@ -8,7 +8,7 @@
 //!   `us`, `ms` or `s`, milliseconds by default; `queue` or `depth`: operations in flight;
 //! - `device`, `disk`, `volume`, `lun`: the part; `host`, `server`, `vm`; `database`, `db`.
 //!
-//! A column that has no meaning by these words is left out, and listed.
+//! Columns without a recognised word are skipped and listed.
 
 mod features;
 
@@ -48,7 +48,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 struct Samples {
     input: Input,
     columns: Option<Columns>,
-    /// Rows wait until the distance of the first ones is known.
+    /// Rows that wait until the interval is known.
     waiting: Vec<Row>,
     length: Option<Span>,
     last: Option<DateTime>,
@@ -81,20 +81,20 @@ impl LineFormat for Samples {
             Some(row) if self.length.is_some() => self.put(&row, out),
             Some(row) => {
                 self.waiting.push(row);
-                if self.waiting.len() >= Self::LOOK {
-                    self.settle(out);
+                if self.waiting.len() >= Self::EXAMINED {
+                    self.flush(out);
                 }
             }
             None => {
                 self.broken = Some(number);
-                out.caution(Some(Origin::line(number)), "a row without its time or its values: left out");
+                out.caution(Some(Origin::line(number)), "a row without its time or its values: skipped");
             }
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        self.settle(out);
+        self.flush(out);
         for column in self.columns.iter().flat_map(Columns::unknown) {
             out.part(column, Fate::Ignored);
         }
@@ -103,22 +103,22 @@ impl LineFormat for Samples {
         }
         match (self.length, out.count()) {
             (None, _) if !self.waiting.is_empty() => {
-                Err(out.unusable("one row, and no word of how long its time was: say the interval"))
+                Err(out.unusable("a single row without the length of its window: specify the interval"))
             }
-            (_, 0) => Err(out.unusable(
-                "no row has a time and a value that can be read: name the columns time, read_iops, write_iops",
-            )),
+            (_, 0) => {
+                Err(out.unusable("no row has a readable time and value: name the columns time, read_iops, write_iops"))
+            }
             _ => Ok(()),
         }
     }
 }
 
 impl Samples {
-    /// Rows that are looked at for their distance.
-    const LOOK: usize = 10_000;
+    /// Number of rows examined for their interval.
+    const EXAMINED: usize = 10_000;
 
-    /// Hands over the rows that wait, when it is known how long their windows are.
-    fn settle(&mut self, out: &mut Builder) {
+    /// Emits the waiting rows once the length of their windows is known.
+    fn flush(&mut self, out: &mut Builder) {
         if self.length.is_none() {
             let mut spacing = Spacing::default();
             spacing.learn(self.waiting.iter().map(|row| row.at));
@@ -137,7 +137,7 @@ impl Samples {
             out.caution_once(Some(Origin::line(row.line)), "the times go back: sort the rows by time");
         }
         self.last = Some(row.at);
-        // Monitoring stamps a sample when it was taken: behind its window.
+        // Monitoring systems timestamp a sample at the end of its window.
         let begin = timestamp::before(row.at, length);
         let window = out.window(Window { begin, length });
         let scope = out.scope(row.scope.clone());
@@ -171,7 +171,7 @@ fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<
     Some(Row { line: number, at: at.filter(|_| is_whole)?, scope, values })
 }
 
-/// True for a class and measure that ask something of storage.
+/// True for classes and measures of demand.
 fn is_rate(class: Class, measure: Measure) -> bool {
     class != Class::Other && matches!(measure, Measure::Iops | Measure::Throughput)
 }
@@ -201,16 +201,17 @@ struct Columns {
 }
 
 impl Columns {
-    /// The most columns of a table.
-    const MOST: usize = 1_000;
+    /// Maximum columns of a table.
+    const MAX_COLUMNS: usize = 1_000;
 
-    /// Out of the first row; none when it is no row of names.
+    /// From the first row; none if it is not a row of names.
     fn of(line: &str) -> Option<Self> {
         let separator = ['\t', ';', ','].into_iter().find(|mark| line.contains(*mark))?;
-        let names: Vec<String> = cells(line, separator).map(|cell| cell.trim().to_owned()).take(Self::MOST).collect();
+        let names: Vec<String> =
+            cells(line, separator).map(|cell| cell.trim().to_owned()).take(Self::MAX_COLUMNS).collect();
         let is_header = names.iter().all(|name| name.parse::<f64>().is_err());
         let mut meanings: Vec<Column> = names.iter().map(|name| column(name)).collect();
-        // Two columns of one meaning would be added up: the first one is taken.
+        // Columns with equal meaning would be added up: only the first is used.
         for index in 1..meanings.len() {
             if meanings[..index].contains(&meanings[index]) || same(&meanings[..index], meanings[index]) {
                 meanings[index] = Column::Unknown;
@@ -223,7 +224,7 @@ impl Columns {
         self.separator
     }
 
-    /// Semicolons stand where commas stand in numbers.
+    /// With semicolons as separators, numbers have decimal commas.
     fn numerals(&self) -> Numerals {
         if self.separator == ';' { Numerals::Comma } else { Numerals::Point }
     }
@@ -244,21 +245,21 @@ impl Columns {
         self.meanings.iter().position(|column| *column == Column::Time)
     }
 
-    /// How many columns hold operations or bytes a second.
+    /// Number of columns with operations or bytes per second.
     fn rates(&self) -> usize {
         let is =
             |column: &&Column| matches!(column, Column::Figure { class, measure, .. } if is_rate(*class, *measure));
         self.meanings.iter().filter(is).count()
     }
 
-    /// Names of those that mean nothing here.
+    /// Names of unrecognised columns.
     fn unknown(&self) -> impl Iterator<Item = &String> {
         let pairs = self.names.iter().zip(&self.meanings);
         pairs.filter(|(_, column)| **column == Column::Unknown).map(|(name, _)| name)
     }
 }
 
-/// Class and measure of `column` are there already, in whatever unit.
+/// True if a column has the class and measure of `column`, in any unit.
 fn same(columns: &[Column], column: Column) -> bool {
     let Column::Figure { class, measure, .. } = column else { return false };
     columns
@@ -266,7 +267,7 @@ fn same(columns: &[Column], column: Column) -> bool {
         .any(|other| matches!(other, Column::Figure { class: c, measure: m, .. } if (*c, *m) == (class, measure)))
 }
 
-/// The meaning of a column, by its name.
+/// The meaning of a column from its name.
 fn column(name: &str) -> Column {
     let lower = name.to_lowercase();
     let words: Vec<&str> =

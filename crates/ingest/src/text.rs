@@ -1,4 +1,4 @@
-//! Readers of numbers, sizes, durations, fields, timestamps and table cells, as programs print them.
+//! Parsers of numbers, sizes, durations, fields, timestamps and table cells, as printed by programs.
 
 pub(crate) mod rows;
 pub(crate) mod table;
@@ -7,7 +7,7 @@ pub(crate) mod timestamp;
 use jiff::SignedDuration;
 use plimsoll_units::Span;
 
-/// Bytes of a sector in kernel statistics, whatever the device has.
+/// Bytes of a sector in kernel statistics, independent of the device.
 pub(crate) const SECTOR: f64 = 512.0;
 /// Bytes of a KiB.
 pub(crate) const KIB: f64 = 1_024.0;
@@ -18,7 +18,7 @@ pub(crate) const GIB: f64 = 1_073_741_824.0;
 /// Seconds of a millisecond.
 pub(crate) const MILLI: f64 = 1e-3;
 
-/// The mark before the decimals of a number.
+/// The decimal separator of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Numerals {
     /// `1,234.5`
@@ -29,15 +29,15 @@ pub(crate) enum Numerals {
 }
 
 impl Numerals {
-    /// The number that a text consists of: with or without marks between thousands, with or without a leading zero
-    /// (`.5`), with an exponent (`1.5E+07`). A column of `####` is no number.
+    /// Parses a whole text as a number: with or without thousands separators, with or without a leading zero (`.5`),
+    /// with an exponent (`1.5E+07`). A column of `####` is not a number.
     pub(crate) fn number(self, text: &str) -> Option<f64> {
         let text = text.trim();
         let (decimal, thousands) = match self {
             Self::Point => (b'.', b','),
             Self::Comma => (b',', b'.'),
         };
-        // Longer than any printed number: no number is better than one with digits cut off.
+        // Longer than any printed number; longer texts are rejected rather than truncated.
         let mut plain = [0_u8; 64];
         let mut length = 0;
         for &byte in text.as_bytes() {
@@ -54,7 +54,7 @@ impl Numerals {
         if plain.bytes().any(|byte| byte.is_ascii_digit()) { plain.parse().ok() } else { None }
     }
 
-    /// The numerals of a number that is known to have decimals, such as `60.22`.
+    /// The separator of a number that is known to have decimals, such as `60.22`.
     pub(crate) fn of(text: &str) -> Option<Self> {
         match text.bytes().rev().find(|byte| !byte.is_ascii_digit())? {
             b'.' => Some(Self::Point),
@@ -63,12 +63,12 @@ impl Numerals {
         }
     }
 
-    /// The numerals of a text by its marks: a comma without a point is a decimal comma.
+    /// Guesses the separator of a text: a comma without a point is a decimal comma.
     pub(crate) fn guess(text: &str) -> Self {
         if text.matches(',').count() == 1 && !text.contains('.') { Self::Comma } else { Self::Point }
     }
 
-    /// Bytes: `16.3G`, `.06M`, `7,680M`, `8K`; a number alone is in `unit`.
+    /// Bytes: `16.3G`, `.06M`, `7,680M`, `8K`; a bare number is in `unit`.
     pub(crate) fn bytes(self, text: &str, unit: f64) -> Option<f64> {
         let text = text.trim();
         match text.char_indices().next_back()? {
@@ -77,14 +77,14 @@ impl Numerals {
         }
     }
 
-    /// Seconds: `749.07us`, `3.82ms`, `.00ns`; a number alone is in `unit`.
+    /// Seconds: `749.07us`, `3.82ms`, `.00ns`; a bare number is in `unit`.
     pub(crate) fn seconds(self, text: &str, unit: f64) -> Option<f64> {
         let (number, unit) = timed(text, unit)?;
         Some(self.number(number)? * unit)
     }
 }
 
-/// A number with a decimal point or a decimal comma, and no marks between thousands.
+/// A number with a decimal point or comma, and no thousands separators.
 pub(crate) fn decimal(text: &str) -> Option<f64> {
     let marks = text.bytes().filter(|byte| matches!(byte, b'.' | b',')).count();
     if marks > 1 { None } else { Numerals::guess(text).number(text) }
@@ -105,12 +105,12 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     leading(text).map(|(number, _)| number)
 }
 
-/// The number behind a mark: `QD=32`, `Q= 8`.
+/// The number after a mark: `QD=32`, `Q= 8`.
 pub(crate) fn number_after(text: &str, mark: &str) -> Option<f64> {
     number(text.split_once(mark)?.1)
 }
 
-/// A number with a suffix of thousands: `137k`, `43.4k`, `1.2M`.
+/// A number with a decimal suffix: `137k`, `43.4k`, `1.2M`.
 pub(crate) fn count(text: &str) -> Option<f64> {
     let (number, suffix) = leading(text).filter(|(number, _)| *number >= 0.0)?;
     let factor = match suffix.as_bytes().first() {
@@ -129,7 +129,7 @@ pub(crate) fn size(text: &str) -> Option<f64> {
     Some(number * byte_unit(unit)?)
 }
 
-/// Seconds: `44660us`, `512ms`, `13s`, `7.4 s`; a number alone is in `unit`.
+/// Seconds: `44660us`, `512ms`, `13s`, `7.4 s`; a bare number is in `unit`.
 pub(crate) fn seconds(text: &str, unit: f64) -> Option<f64> {
     let (number, rest) = leading(text)?;
     let name = rest.trim_start_matches(|letter: char| !letter.is_alphabetic());
@@ -144,7 +144,8 @@ pub(crate) fn timed(text: &str, unit: f64) -> Option<(&str, f64)> {
     Some((number, if number.len() == text.len() { unit } else { time_unit(&text[number.len()..])? }))
 }
 
-/// Bytes of a unit by its first letter, in steps of 1,024, whatever the unit is called. fio alone prints `kB` for 1,000.
+/// Bytes of a unit by its first letter, in powers of 1,024 for any spelling, because only fio distinguishes `kB` for
+/// 1,000.
 pub(crate) fn byte_unit(unit: &str) -> Option<f64> {
     let power = match unit.as_bytes().first().map(u8::to_ascii_lowercase) {
         None | Some(b'b') => 0,
@@ -176,7 +177,7 @@ pub(crate) fn time_unit(name: &str) -> Option<f64> {
     })
 }
 
-/// A number for people: `1.5k`, `0.3%`; with the bytes of its unit, none if it has no unit. `s` is a sector.
+/// A formatted number: `1.5k`, `0.3%`; with the bytes of its unit, if any. `s` is a sector.
 pub(crate) fn with_unit(text: &str) -> Option<(f64, Option<f64>)> {
     let Some(last) = text.chars().last().filter(|last| !last.is_ascii_digit()) else {
         return Some((decimal(text)?, None));
@@ -219,11 +220,12 @@ pub(crate) fn iso_duration(text: &str) -> Option<Span> {
     Some(Span::from_secs_f64(seconds)).filter(|length| !length.is_zero())
 }
 
-/// Powers of ten that a double holds exactly, as it does whole numbers of 15 digits: one division rounds correctly.
+/// Powers of ten that a double represents exactly, as it does integers of 15 digits: a single division rounds
+/// correctly.
 const TENS: [f64; 16] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Adds the numbers of a line of columns, quickly: such files have gigabytes. `mark` and blanks separate numbers, which have
-/// a decimal point or comma. False if there is anything else; then some may have been added.
+/// Parses the numbers of a line of columns, optimised for files of gigabytes. `mark` and blanks separate numbers, which
+/// have a decimal point or comma. False for any other content; `into` may then have some numbers.
 pub(crate) fn columns(text: &[u8], mark: u8, into: &mut Vec<f64>) -> bool {
     let mut at = 0;
     loop {
@@ -255,9 +257,9 @@ pub(crate) fn columns(text: &[u8], mark: u8, into: &mut Vec<f64>) -> bool {
     }
 }
 
-/// Cuts a line at each `separator`. Returns the number of fields; those beyond `fields` are counted only.
+/// Splits a line at each `separator`. Returns the number of fields; those beyond `fields` are only counted.
 ///
-/// Fields are short: looking at each byte is faster than any search.
+/// Fields are short: examining each byte is faster than any search.
 pub(crate) fn split<'a>(line: &'a [u8], separator: u8, fields: &mut [&'a [u8]]) -> usize {
     let mut count = 0;
     let mut begin = 0;
@@ -276,7 +278,7 @@ pub(crate) fn split<'a>(line: &'a [u8], separator: u8, fields: &mut [&'a [u8]]) 
     count + 1
 }
 
-/// Most fields have no blanks at their ends.
+/// Most fields have no surrounding blanks.
 #[inline]
 fn trimmed(field: &[u8]) -> &[u8] {
     match field {
@@ -285,8 +287,8 @@ fn trimmed(field: &[u8]) -> &[u8] {
     }
 }
 
-/// Cuts a line at runs of blanks and tabs. Stops when `fields` are full: room for one more than is wanted tells whether
-/// there are more.
+/// Splits a line at runs of blanks and tabs. Stops when `fields` is full: an additional element shows whether there are
+/// more.
 pub(crate) fn words<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> usize {
     let mut at = 0;
     for (count, field) in fields.iter_mut().enumerate() {
@@ -305,10 +307,10 @@ pub(crate) fn words<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> usize {
     fields.len()
 }
 
-/// A whole number: digits alone.
+/// An integer: digits only.
 #[inline]
 pub(crate) fn whole(text: &[u8]) -> Option<u64> {
-    // Up to here no digits are too many.
+    // Numbers with at most this many digits cannot overflow.
     const SAFE: usize = 19;
     if text.is_empty() || text.len() > SAFE + 1 {
         return None;
@@ -329,8 +331,8 @@ pub(crate) fn whole(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// A number with or without decimals, times `unit`: `1.5` with a unit of 1,000,000,000 is 1,500,000,000. Digits below
-/// one are dropped.
+/// A number with optional decimals, times `unit`: `1.5` with a unit of 1,000,000,000 is 1,500,000,000. Remaining
+/// decimals are dropped.
 pub(crate) fn scaled(text: &[u8], unit: u64) -> Option<u64> {
     if let Some(value) = whole(text) {
         return value.checked_mul(unit);
@@ -353,7 +355,7 @@ pub(crate) fn scaled(text: &[u8], unit: u64) -> Option<u64> {
     Some(value)
 }
 
-/// True if `word` is one of `words`, which blanks separate.
+/// True if `word` is among the blank-separated `words`.
 pub(crate) fn lists(words: &str, word: &str) -> bool {
     words.split(' ').any(|listed| listed == word)
 }
@@ -403,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_end_where_their_unit_begins() {
+    fn numbers_end_at_their_unit() {
         assert_eq!(number(" 531.458 MB/s"), Some(531.458));
         assert_eq!(number("531,458 MB/s"), Some(531.458), "a decimal comma");
         assert_eq!(number("1,234.5"), Some(1_234.5));
@@ -455,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_hold_numbers_alone() {
+    fn columns_contain_only_numbers() {
         let check = |text: &str, expected: Option<&[f64]>| {
             let mut into = Vec::new();
             let is_whole = columns(text.as_bytes(), b' ', &mut into);
@@ -470,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_digits_alone() {
+    fn integers_contain_only_digits() {
         assert_eq!((whole(b"0"), whole(b"18446744073709551615")), (Some(0), Some(u64::MAX)));
         for text in [&b""[..], b"-1", b"1.0", b"18446744073709551616", b"1e3", b" 1"] {
             assert_eq!(whole(text), None, "{text:?}");
@@ -496,7 +498,7 @@ mod tests {
         let mut two: [&[u8]; 2] = [b""; 2];
         assert_eq!((split(b"a, b,c", b',', &mut two), two), (3, [&b"a"[..], b"b"]));
         assert_eq!((words(b"  a\t b c ", &mut two), two), (2, [&b"a"[..], b"b"]));
-        assert_eq!((words(b" c ", &mut two), two), (1, [&b"c"[..], b"b"]), "a missing field is left alone");
+        assert_eq!((words(b" c ", &mut two), two), (1, [&b"c"[..], b"b"]), "a missing field is unchanged");
         assert_eq!((split(b"", b',', &mut two), words(b" ", &mut two)), (1, 0));
     }
 }

@@ -1,11 +1,11 @@
-//! Traces of single operations on block devices, one record each, in the dialects of many tools.
+//! Traces of single operations on block devices, in the formats of many tools.
 //!
-//! A dialect turns bytes into operations. They are used twice: as a form of input, where they are counted into the demand of
-//! each second, and as [`Requests`], to be replayed. Values that a dialect does not have (times, kinds, sizes) stay
-//! absent: a list of pages has a working set and no demand.
+//! A dialect converts bytes to operations, which are used in two ways: as an input format, counted into the demand of
+//! each second, and as [`Requests`] for replay. Values that a dialect lacks (times, kinds, sizes) stay absent: a list
+//! of pages has a working set but no demand.
 //!
-//! A new dialect of lines in fixed columns is a constant in `columns`, one of records of a fixed size a constant in
-//! `records`; any other implements [`Dialect`], or `dialect::Row` if each line is an operation.
+//! A new dialect with lines of fixed columns is a constant in `columns`, with records of a fixed size a constant in
+//! `records`; others implement [`Dialect`], or `dialect::Row` if each line is an operation.
 
 mod columns;
 mod dialect;
@@ -28,7 +28,7 @@ use crate::builder::Builder;
 use crate::form::{Form, Format, Input, Takes};
 use crate::refusal::Refusal;
 
-/// Traces that plimsoll itself records.
+/// Traces recorded by plimsoll.
 pub(crate) const OWN: Form = rows::<logs::Own>("trace-plimsoll", "plimsoll trace");
 /// Records of `blktrace`.
 pub(crate) const BLKTRACE: Form =
@@ -49,7 +49,7 @@ const fn rows<R: Row + Default + 'static>(id: &'static str, name: &'static str) 
     Form::trace(id, name, Takes::Text, |head| resembles(R::default(), head), open)
 }
 
-/// Counts a trace as it streams by, and reports its demand at the end.
+/// Counts a trace incrementally, and reports its demand at the end.
 pub(crate) struct Counting {
     dialect: Box<dyn Dialect>,
     tally: Tally,
@@ -70,6 +70,6 @@ impl Format for Counting {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.dialect.end(&mut self.tally);
-        figures::tell(std::mem::take(&mut self.tally), &self.dialect.about(), &self.input, out)
+        figures::emit(std::mem::take(&mut self.tally), &self.dialect.about(), &self.input, out)
     }
 }

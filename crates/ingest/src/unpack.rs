@@ -1,6 +1,6 @@
-//! Compressed inputs: gzip, and the members of a zip archive, unpacked as they stream by.
+//! Compressed inputs: gzip, and the members of a zip archive, decompressed incrementally.
 //!
-//! Stated lengths are not trusted: the limits apply to the bytes that came out and went in.
+//! Declared lengths are not trusted: limits apply to the actual bytes.
 
 use std::io::Write;
 
@@ -11,10 +11,10 @@ use plimsoll_units::Bytes;
 
 use crate::refusal::Refusal;
 
-/// Bytes unpacked at a time: they yield at most a thousand times as many.
+/// Bytes decompressed at a time: they yield at most a thousand times as many.
 pub(crate) const PIECE: usize = 4 << 10;
 
-/// Bytes in and out so far, against decompression bombs.
+/// Counts bytes in and out, against decompression bombs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
     pub(crate) packed: u64,
@@ -22,19 +22,19 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// The maximum of unpacked bytes of one input.
-    pub(crate) const LARGEST: u64 = 16 << 30;
-    /// Real reports shrink to a hundredth at best; gzip and zip end at 1,032.
+    /// Maximum decompressed bytes of an input.
+    pub(crate) const MAX_BYTES: u64 = 16 << 30;
+    /// Real reports compress to a hundredth at best; the maximum of gzip and zip is 1,032.
     const RATIO: u64 = 250;
     /// Below this size any ratio is accepted.
     const HARMLESS: u64 = 16 << 20;
 
-    /// Counts, and refuses impossible reports.
+    /// Adds bytes, and refuses implausible ratios.
     pub(crate) fn add(&mut self, packed: usize, unpacked: usize) -> Result<(), Refusal> {
         self.packed = self.packed.saturating_add(packed as u64);
         self.unpacked = self.unpacked.saturating_add(unpacked as u64);
-        if self.unpacked > Self::LARGEST {
-            return Err(Refusal::TooLarge { limit: Bytes::new(Self::LARGEST) });
+        if self.unpacked > Self::MAX_BYTES {
+            return Err(Refusal::TooLarge { limit: Bytes::new(Self::MAX_BYTES) });
         }
         if self.unpacked > Self::HARMLESS && self.unpacked / Self::RATIO > self.packed {
             return Err(Refusal::Bomb { ratio: Self::RATIO });
@@ -43,7 +43,7 @@ impl Meter {
     }
 }
 
-/// Unpacks one input if it is gzip.
+/// Decompresses an input if it is gzip.
 #[derive(Default)]
 pub(crate) struct Gunzip {
     state: GzipState,
@@ -54,7 +54,7 @@ pub(crate) struct Gunzip {
 enum GzipState {
     #[default]
     Begin,
-    /// The first byte fits.
+    /// The first byte matches.
     Half,
     Plain,
     Packed(Box<MultiGzDecoder<Vec<u8>>>),
@@ -62,7 +62,7 @@ enum GzipState {
     Over,
 }
 
-/// The end of an unpacked input.
+/// The end of a decompressed input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Whole,
@@ -72,7 +72,7 @@ pub(crate) enum Ending {
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 impl Gunzip {
-    /// Appends the unpacked `bytes` to `out`.
+    /// Appends the decompressed `bytes` to `out`.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
         match (&mut self.state, bytes) {
             (_, []) | (GzipState::Over, _) => Ok(()),
@@ -148,16 +148,16 @@ pub(crate) trait Members {
     fn begin(&mut self, name: &str);
     /// Bytes of the current member.
     fn bytes(&mut self, bytes: &[u8]);
-    /// The member ended, or broke off with a reason.
+    /// The member ended, or is broken for a reason.
     fn end(&mut self, broken: Option<&'static str>);
-    /// A member, or the rest of the archive, cannot be read.
+    /// A member, or the rest of the archive, is unreadable.
     fn refuse(&mut self, name: &str, refusal: Refusal);
 }
 
-/// One archive.
+/// An archive.
 #[derive(Default)]
 pub(crate) struct Archive {
-    /// Bytes too few for a step.
+    /// An incomplete step.
     rest: Vec<u8>,
     state: State,
     meter: Meter,
@@ -180,7 +180,7 @@ enum State {
 }
 
 struct Body {
-    /// Packed bytes to come, if the header states them.
+    /// Remaining compressed bytes, if declared.
     left: Option<u64>,
     /// None for stored members.
     inflate: Option<Box<Decompress>>,
@@ -188,18 +188,18 @@ struct Body {
     expected: u32,
 }
 
-/// The result of a step: the bytes it used, or the need for more.
+/// The result of a step: the number of bytes used, or a need for more.
 enum Step {
     Used(usize),
     Starved,
 }
 
-const CUT: &str = "the archive ends early: copy it again";
-const DAMAGED: &str = "the archive is damaged: pack it again";
-const MOST_MEMBERS: u32 = 100_000;
+const CUT: &str = "the archive is truncated: copy it again";
+const DAMAGED: &str = "the archive is damaged: create it again";
+const MAX_MEMBERS: u32 = 100_000;
 
 impl Archive {
-    /// The signatures of archives; the second is of an empty one.
+    /// The signatures of archives; the second is for an empty archive.
     pub(crate) const MAGICS: [[u8; 4]; 2] = [*b"PK\x03\x04", *b"PK\x05\x06"];
 
     pub(crate) fn push(&mut self, bytes: &[u8], members: &mut impl Members) {
@@ -225,8 +225,8 @@ impl Archive {
     pub(crate) fn end(&mut self, members: &mut impl Members) {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Body(_) | State::Descriptor { .. } => members.end(Some(CUT)),
-            State::Header | State::Skip { .. } => members.refuse("", Refusal::Archive { what: CUT }),
-            State::Over if self.members == 0 => members.refuse("", Refusal::Archive { what: "it has no file in it" }),
+            State::Header | State::Skip { .. } => members.refuse("", Refusal::Archive { reason: CUT }),
+            State::Over if self.members == 0 => members.refuse("", Refusal::Archive { reason: "it has no files" }),
             State::Over => {}
         }
     }
@@ -290,19 +290,19 @@ impl Archive {
                 self.state = State::Over;
                 return Ok(Step::Used(0));
             }
-            _ => return Err(Refusal::Archive { what: DAMAGED }),
+            _ => return Err(Refusal::Archive { reason: DAMAGED }),
         }
         let Some(header) = Header::read(bytes) else { return Ok(Step::Starved) };
         self.members += 1;
-        if self.members > MOST_MEMBERS {
-            return Err(Refusal::Archive { what: "it has more than 100,000 files: give it in parts" });
+        if self.members > MAX_MEMBERS {
+            return Err(Refusal::Archive { reason: "it has more than 100,000 files: split it into parts" });
         }
         let name = String::from_utf8_lossy(header.name).into_owned();
         let used = Step::Used(header.length);
         if name.ends_with('/') || name.starts_with("__MACOSX/") {
             self.state = State::Skip { left: header.packed.unwrap_or(0) };
-        } else if let Some(what) = header.unreadable() {
-            members.refuse(&name, Refusal::Archive { what });
+        } else if let Some(reason) = header.unreadable() {
+            members.refuse(&name, Refusal::Archive { reason });
             self.state = header.packed.map_or(State::Over, |left| State::Skip { left });
         } else {
             members.begin(&name);
@@ -315,7 +315,7 @@ impl Archive {
 }
 
 impl Body {
-    /// Unpacks a piece of `bytes`.
+    /// Decompresses a piece of `bytes`.
     fn step(&mut self, bytes: &[u8], meter: &mut Meter, members: &mut impl Members) -> Result<Progress, Refusal> {
         let most = self.left.map_or(PIECE, |left| PIECE.min(usize::try_from(left).unwrap_or(PIECE)));
         let bytes = &bytes[..bytes.len().min(most)];
@@ -323,7 +323,7 @@ impl Body {
         let (read, over, unpacked) = if let Some(inflate) = &mut self.inflate {
             let (read, written) = (inflate.total_in(), inflate.total_out());
             let status = inflate.decompress(bytes, &mut buffer, FlushDecompress::None);
-            let over = status.map_err(|_| Refusal::Archive { what: DAMAGED })? == Status::StreamEnd;
+            let over = status.map_err(|_| Refusal::Archive { reason: DAMAGED })? == Status::StreamEnd;
             let (read, written) = (inflate.total_in() - read, inflate.total_out() - written);
             (read as usize, over, &buffer[..written as usize])
         } else {
@@ -337,12 +337,12 @@ impl Body {
             (true, _) => Ok(Progress::Over(read)),
             (false, true) => Ok(Progress::More(read)),
             (false, false) if bytes.is_empty() && self.left != Some(0) => Ok(Progress::Starved),
-            (false, false) => Err(Refusal::Archive { what: DAMAGED }),
+            (false, false) => Err(Refusal::Archive { reason: DAMAGED }),
         }
     }
 }
 
-/// The result of a piece of a body: the bytes used.
+/// The result for a piece of a body: the number of bytes used.
 #[derive(Clone, Copy)]
 enum Progress {
     Starved,
@@ -358,7 +358,7 @@ struct Header<'a> {
     flags: u16,
     method: u16,
     crc: u32,
-    /// Bytes of the body, unless a descriptor after it gives them.
+    /// Bytes of the body, unless a descriptor after it contains them.
     packed: Option<u64>,
     name: &'a [u8],
     /// Bytes of the header.
@@ -366,7 +366,7 @@ struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// None if it is not complete yet.
+    /// None if incomplete.
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let short = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
         let long = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
@@ -384,9 +384,9 @@ impl<'a> Header<'a> {
 
     fn unreadable(&self) -> Option<&'static str> {
         match (self.flags & 1, self.method, self.packed) {
-            (1, ..) => Some("it is encrypted: unpack it first"),
+            (1, ..) => Some("it is encrypted: extract it first"),
             (_, DEFLATE, _) | (_, STORED, Some(_)) => None,
-            _ => Some("it is packed in a way that is not read here: unpack it first"),
+            _ => Some("its compression method is not supported: extract it first"),
         }
     }
 }
@@ -404,7 +404,7 @@ fn wide_size(mut extra: &[u8]) -> Option<u64> {
     }
 }
 
-/// The length and the checksum of a descriptor: its magic is optional, and its sizes may be wide.
+/// The length of a descriptor, and the checksum: its magic is optional, and its sizes may be 64 bits.
 fn descriptor(bytes: &[u8]) -> Option<(usize, u32)> {
     let magic = if bytes.starts_with(b"PK\x07\x08") { 4 } else { 0 };
     let crc = u32::from_le_bytes(*bytes.get(magic..)?.first_chunk()?);
@@ -416,14 +416,14 @@ fn descriptor(bytes: &[u8]) -> Option<(usize, u32)> {
     next(wide)?.then_some((wide, crc))
 }
 
-/// Converts an input to UTF-8, if its first bytes tell the encoding.
+/// Converts an input to UTF-8, according to its first bytes.
 #[derive(Default)]
 pub(crate) struct Decoder {
     state: Encoding,
 }
 
 enum Encoding {
-    /// The first bytes: a mark may be among them.
+    /// The first bytes, which may have a byte order mark.
     Unknown(Vec<u8>),
     AsIs,
     Wide(encoding_rs::Decoder),
@@ -450,7 +450,7 @@ impl Decoder {
         }
     }
 
-    /// Appends the rest: an input may be shorter than a mark, and end within a letter.
+    /// Appends the rest: an input may be shorter than a mark, or end within a character.
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
         if matches!(self.state, Encoding::Unknown(_)) {
             self.decide(out);
@@ -465,7 +465,7 @@ impl Decoder {
         let (encoding, mark) = match *head.as_slice() {
             [0xff, 0xfe, ..] => (Some(UTF_16LE), 2),
             [0xfe, 0xff, ..] => (Some(UTF_16BE), 2),
-            // Without a mark: two Latin letters, which is how every text report begins.
+            // Without a mark: two Latin letters, with which every text report begins.
             [a, 0, b, 0, ..] if a != 0 && b != 0 => (Some(UTF_16LE), 0),
             [0, a, 0, b, ..] if a != 0 && b != 0 => (Some(UTF_16BE), 0),
             [0xef, 0xbb, 0xbf, ..] => (None, 3),
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn every_encoding_gives_the_same_text_however_it_is_cut() {
+    fn every_encoding_gives_the_same_text_for_any_split() {
         let text = "AWR \u{e4} \u{6708} \u{1f71c} end";
         let inputs = [
             text.as_bytes().to_vec(),
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_broken_texts_end_well() {
+    fn short_and_broken_texts_are_decoded() {
         assert_eq!(decoded(b"", 1), "");
         assert_eq!(decoded(b"a", 1), "a");
         assert_eq!(decoded(b"\xff\xfea", 1), "\u{fffd}", "half a unit");

@@ -1,4 +1,4 @@
-//! What happens next: moments with numbers, taken out in the order of time, then of when they were entered.
+//! A priority queue of events, ordered by time and then by insertion.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -6,36 +6,36 @@ use core::cmp::Reverse;
 
 use plimsoll_units::Instant;
 
-/// Bits of an entry's low half that hold the number; the sequence number has the rest.
+/// Low bits of an entry that hold the number; the sequence number has the rest of the low half.
 const NUMBER_BITS: u32 = 24;
-/// An entry is sorted in among the last so many of the list; one that belongs before them goes to the heap. Random service
-/// times mostly swap neighbours, and moving a few entries is cheaper than a heap's unpredictable branches.
+/// New entries are sorted into the last `NEAR` of the list; entries that belong before them go to the heap. Random
+/// service times mostly swap neighbours, and moving a few entries is cheaper than a heap's unpredictable branches.
 const NEAR: usize = 32;
-/// Entries that were taken out are removed from the list when they are so many, and at least half of it.
+/// Removed entries are compacted when they are this many, and at least half of the list.
 const COMPACT: usize = 64;
 
-/// Moment, sequence and number in one integer, so that an order of two is one comparison.
+/// Time, sequence and number in a single integer, so that ordering takes a single comparison.
 type Entry = u128;
 
-/// An agenda.
+/// A queue of numbered events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    /// Entries in order, those before `taken` already out.
+    /// Entries in order; those before `taken` have been removed.
     ordered: Vec<Entry>,
     taken: usize,
-    /// The others.
+    /// Entries that arrived too far out of order.
     stray: BinaryHeap<Reverse<Entry>>,
 }
 
-/// The place of an entry in the order of its agenda: by moment, then as it was entered.
+/// The position of an entry among the agendas that share a sequence: by time, then by insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Order(Entry);
 
 impl Agenda {
-    /// Enters a number; `sequence` is higher than that of every earlier entry.
+    /// Adds an event; `sequence` must exceed that of every earlier entry.
     #[inline]
     pub(crate) fn enter(&mut self, at: Instant, sequence: u64, number: u32) {
-        debug_assert!(number < 1 << NUMBER_BITS, "far fewer are under way");
+        debug_assert!(number < 1 << NUMBER_BITS, "fewer operations are in flight");
         let low = sequence << NUMBER_BITS | u64::from(number);
         let entry = u128::from(at.as_nanos()) << 64 | u128::from(low);
         self.insert(entry);
@@ -68,14 +68,14 @@ impl Agenda {
         }
     }
 
-    /// The moment of the first entry.
+    /// Time of the first entry.
     #[inline]
     pub(crate) fn next(&self) -> Option<Instant> {
         let Order(first) = self.first();
         (first != Entry::MAX).then(|| moment(first))
     }
 
-    /// The first entry beside those of other agendas with the same sequence; an empty agenda comes last.
+    /// Position of the first entry, comparable between agendas with the same sequence; an empty agenda comes last.
     #[inline]
     pub(crate) fn first(&self) -> Order {
         let ordered = self.ordered.get(self.taken).copied().unwrap_or(Entry::MAX);
@@ -83,7 +83,7 @@ impl Agenda {
         Order(ordered.min(stray))
     }
 
-    /// Takes the first entry out if its moment is not after `now`.
+    /// Removes the first entry if it is due at `now`.
     #[inline]
     pub(crate) fn take(&mut self, now: Instant) -> Option<(Instant, u32)> {
         let ordered = self.ordered.get(self.taken).copied();
@@ -114,9 +114,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_out_by_moment_and_then_as_they_were_entered() {
+    fn entries_are_ordered_by_time_and_then_by_insertion() {
         let mut rng = fastrand::Rng::with_seed(5);
-        // A spread beyond `NEAR` entries, one within it, and equal moments.
+        // A spread beyond `NEAR` entries, a spread within it, and equal times.
         for spread in [100_000, 40, 1] {
             let (mut agenda, mut expected, mut now) = (Agenda::default(), Vec::new(), 0);
             for sequence in 0..4_000_u64 {

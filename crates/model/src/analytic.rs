@@ -1,10 +1,9 @@
-//! The same graph of stages without simulating it: 2 to 10 us for a stationary load, up to some ms with hundreds of
-//! operations in flight where writes go on behind their answers; so that thousands of configurations can be ranked. Knows
-//! nothing about single operations, addresses or the time of day.
+//! Analytic solution of the graph of stages: 2 to 10 us for a stationary load, up to some ms with hundreds of
+//! operations in flight and write-back, so that thousands of configurations can be ranked. It has no single operations,
+//! addresses or time of day.
 //!
-//! The simulation is right where the two differ. In `tests/analytic.rs` they are compared on some fifty models with 1, 4,
-//! 32 and 128 operations in flight, and with independent arrivals at 50 and 80 % of the capacity. Off at most (on average)
-//! by:
+//! The simulation is authoritative. `tests/analytic.rs` compares both on some fifty models with 1, 4, 32 and 128
+//! operations in flight, and with Poisson arrivals at 50 and 80 % of the capacity. Maximum (mean) deviations:
 //!
 //! | models of | IOPS, closed | mean response, open |
 //! |---|---|---|
@@ -14,14 +13,15 @@
 //! | disks | 6 % (1.5 %) | 16 % (6 %) |
 //! | memories that write back | 5 % (1 %) | 15 % (2 %) |
 //!
-//! Open loads at 95 % are as close for single stages, and up to 30 % off where parts of an operation wait for each other.
-//! What it does not see:
-//! * Bursts: a limit, a buffer, a memory carries in the long run what its rate, its drain, its inside carries.
-//! * A beginning: `cold` costs as much as before anything was asked for; caches are full of what was asked for.
-//! * Sequential operations beside each other in an array or a bank: closed loads within some 20 %, no claim for open ones.
-//! * A flush that comes right behind a burst of writes into a memory, with 1 or 2 operations in flight: up to 25 % of IOPS;
-//!   and reads between bursts of mostly writes there, up to 15 %.
-//! * Read-ahead that is late: what is read in order costs the stages inside `prefetch` their work, and no operation time.
+//! Open loads at 95 % are as close for single stages, and deviate by up to 30 % where parts of an operation wait for
+//! each other. Not modelled:
+//! //!
+//! * Bursts: a limit, buffer or memory carries its long-run rate, drain or inner capacity.
+//! * Transients: `cold` costs as much as before the first access; caches are warm.
+//! * Concurrent sequential operations in an array or a bank: closed loads within some 20 %, no claim for open loads.
+//! * A flush right after a burst of writes into a memory, with 1 or 2 operations in flight: up to 25 % of IOPS; reads
+//!   between bursts of mostly writes there: up to 15 %.
+//! * Late read-ahead: sequential reads load the stages inside `prefetch`, but add no response time.
 //! * Tails: means only.
 
 mod closed;
@@ -48,59 +48,59 @@ use plimsoll_units::{Bytes, Kind};
 use crate::Stage;
 use crate::spec::ChainSpec;
 
-/// What is asked, on average over a long time.
+/// A stationary mix of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Workload {
     /// Share of reads among reads and writes, 0 to 1.
     pub reads: f64,
     /// Share of the writes that are durable, 0 to 1.
     pub durable: f64,
-    /// Flushes per operation, the flushes counted as operations too: 0 to 1.
+    /// Flushes per operation, flushes included: 0 to 1.
     pub flushes: f64,
-    /// Bytes of each read and write; places are multiples of it.
+    /// Bytes of each read and write; offsets are multiples of it.
     pub length: Bytes,
-    /// Share of the operations that begin where the one before them ended, 0 to 1; the others are spread evenly.
+    /// Share of operations that begin where the previous operation ended, 0 to 1; the others are uniform.
     pub sequential: f64,
-    /// The bytes that are touched, from the first on.
+    /// Size of the accessed range, from offset 0.
     pub space: Bytes,
 }
 
-/// How much is asked.
+/// Intensity of the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Offered {
-    /// So many operations in flight, the next issued when one is answered.
+    /// A constant number of operations in flight.
     Closed {
-        /// How many, at least 1.
+        /// Operations in flight, at least 1.
         depth: u32,
     },
-    /// So many operations per second, independent of each other (Poisson).
+    /// Poisson arrivals.
     Open {
-        /// How many.
+        /// Operations per second.
         iops: f64,
     },
 }
 
-/// What comes of it.
+/// Stationary state under a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// Operations answered per second.
     pub iops: f64,
-    /// Mean response time, ns; infinite when more is asked than can be answered.
+    /// Mean response time, ns; infinite above the capacity.
     pub mean_ns: f64,
     /// Each stage, in the order of [`ChainSpec::names`].
     pub stages: Vec<StageLoad>,
-    /// The stage that holds operations longest.
+    /// The stage that delays operations most.
     pub binds: Stage,
-    /// True when a stage carries all that it can.
+    /// True if a stage is at its capacity.
     pub saturated: bool,
 }
 
-/// What one stage carries.
+/// Load of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageLoad {
-    /// Visits per operation; parts of an operation and what goes on behind an answer count one each.
+    /// Visits per operation; each part of an operation, and each write-back operation, counts.
     pub visits: f64,
-    /// Share of what it can carry, 0 to 1.
+    /// Share of its capacity, 0 to 1.
     pub utilisation: f64,
     /// Mean wait of a visit, ns.
     pub wait_ns: f64,
@@ -108,10 +108,10 @@ pub struct StageLoad {
     pub service_ns: f64,
 }
 
-/// The most that can be carried.
+/// Maximum throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacity {
-    /// Operations per second; infinite when nothing bounds them but the load.
+    /// Operations per second; infinite if bounded only by the load.
     pub iops: f64,
     /// The stage that bounds them.
     pub binds: Stage,
@@ -143,15 +143,15 @@ pub fn solve(spec: &ChainSpec, workload: &Workload, offered: Offered) -> Solutio
     Solution { iops: rate * 1e9, mean_ns: mean, stages: tally.stages, binds: Stage(binds as u8), saturated }
 }
 
-/// Operations per second with so many in flight, for each of `depths` in rising order: what [`solve`] gives, for little more
-/// than the time of the last.
+/// Operations per second for each of `depths` operations in flight, in rising order: the figures of [`solve`], for
+/// little more than the time of the last.
 pub fn iops_at(spec: &ChainSpec, workload: &Workload, depths: &[u32]) -> Vec<f64> {
     let network = finish::network(spec, 0, compile::count(spec), &workload.flows());
     let mut steps = closed::Steps::new(&network);
     depths.iter().map(|depth| steps.to((*depth).max(1)) * 1e9).collect()
 }
 
-/// More arrives than can be answered: queues grow for as long as it goes on.
+/// Arrivals above the capacity: queues grow without bound.
 fn overloaded(network: &network::Network<'_>, most: f64, stages: usize) -> Solution {
     let (bound, bounding) = network.bound();
     let mut state = open::open(network, bound * (1.0 - 1e-6));
@@ -161,7 +161,7 @@ fn overloaded(network: &network::Network<'_>, most: f64, stages: usize) -> Solut
     Solution { iops: most * 1e9, mean_ns: f64::INFINITY, stages: tally.stages, binds, saturated: true }
 }
 
-/// The bound of every stage; the smallest binds.
+/// The smallest of the stages' bounds.
 pub fn capacity(spec: &ChainSpec, workload: &Workload) -> Capacity {
     let network = finish::network(spec, 0, compile::count(spec), &workload.flows());
     let (bound, bounding) = network.bound_with_pauses();
@@ -169,7 +169,7 @@ pub fn capacity(spec: &ChainSpec, workload: &Workload) -> Capacity {
 }
 
 impl Workload {
-    /// Operations that are alike, with their shares.
+    /// Classes of equal operations with their shares.
     fn flows(&self) -> [(f64, Flow); 4] {
         let flow = |kind, length| Flow { kind, length, sequential: self.sequential, space: self.space.get() as f64 };
         let length = self.length.get() as f64;

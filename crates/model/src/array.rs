@@ -1,4 +1,4 @@
-//! Arrays: which member an operation's parts go to.
+//! Arrays: the mapping of operations to members.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use plimsoll_units::{Bytes, Kind, Op};
 
 use crate::spec::Layout;
 
-/// A part of an operation, and the member that answers it.
+/// A part of an operation, and its member.
 pub(crate) type Part = (u32, Op);
 
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Array {
     layout: Layout,
     members: u64,
     interleave: u64,
-    /// Whose turn it is to answer a read that every mirror could.
+    /// Round-robin counter for reads from mirrors.
     turn: u64,
 }
 
@@ -23,8 +23,8 @@ impl Array {
         Self { layout, members: u64::from(members), interleave: interleave.get(), turn: 0 }
     }
 
-    /// Puts the parts that are issued next into `parts`. `progress` says how far the operation is, and is moved on; with
-    /// no parts it is through.
+    /// Puts the parts to issue next into `parts` and advances `progress`; no parts means that the operation is
+    /// complete.
     pub(crate) fn parts(&mut self, op: &Op, progress: &mut u32, parts: &mut Vec<Part>) {
         parts.clear();
         if op.length == 0 {
@@ -62,7 +62,7 @@ impl Array {
         }
     }
 
-    /// One part for each member that holds some of the operation: neighbouring rows of a member are neighbours there.
+    /// A single part for each member involved: a member's neighbouring rows are contiguous.
     fn striped(&self, op: &Op, members: u64, parts: &mut Vec<Part>) {
         for (chunk, from, bytes) in chunks(op, self.interleave) {
             let row = chunk / members;
@@ -70,7 +70,7 @@ impl Array {
         }
     }
 
-    /// The chunks of the next row only.
+    /// The chunks of the next row.
     fn next_row(&self, op: &Op, progress: &mut u32, parts: &mut Vec<Part>) {
         let start = op.offset + u64::from(*progress);
         let row = self.interleave * self.members;
@@ -82,7 +82,7 @@ impl Array {
         }
     }
 
-    /// Reads touch data only; a write of whole rows writes data and parity; any other write reads both before.
+    /// Reads access data only; a write of whole rows writes data and parity; other writes read both first.
     fn with_parity(&self, op: &Op, parities: u64, progress: &mut u32, parts: &mut Vec<Part>) {
         let data = self.members - parities;
         let row_bytes = data * self.interleave;
@@ -96,7 +96,7 @@ impl Array {
         let op = if reads_first { Op { kind: Kind::Read, ..*op } } else { *op };
         for (chunk, from, bytes) in chunks(&op, self.interleave) {
             let row = chunk / data;
-            // The parities stand at the end of the first row and move one member to the left with each row.
+            // The parities are at the end of the first row and move by a member to the left with each row.
             let first_parity = (self.members - 1 - row % self.members + self.members) % self.members;
             let member = (first_parity + parities + chunk % data) % self.members;
             let offset = row * self.interleave + from;
@@ -118,7 +118,7 @@ fn once(progress: &mut u32, issue: impl FnOnce()) {
     }
 }
 
-/// A write to all of `count` members from `first` on, a read to the one whose turn it is.
+/// A write to all `count` members from `first` on, a read to member `turn` of them.
 fn mirrored(op: &Op, first: u64, count: u64, turn: u64, parts: &mut Vec<Part>) {
     if op.kind == Kind::Read {
         parts.push(((first + turn) as u32, *op));
@@ -127,7 +127,7 @@ fn mirrored(op: &Op, first: u64, count: u64, turn: u64, parts: &mut Vec<Part>) {
     }
 }
 
-/// Chunk numbers that an operation touches, with the first byte inside each and the bytes of it.
+/// Chunks that an operation covers: number, first byte within the chunk, and bytes.
 fn chunks(op: &Op, interleave: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     let end = op.offset + u64::from(op.length);
     let start = op.offset;
@@ -166,13 +166,13 @@ mod tests {
             if parts.is_empty() {
                 return shown.join(" | ");
             }
-            let one = |(member, op): &Part| format!("{member}:{}+{}", op.offset >> 10, op.length >> 10);
-            shown.push(parts.iter().map(one).collect::<Vec<_>>().join(" "));
+            let part = |(member, op): &Part| format!("{member}:{}+{}", op.offset >> 10, op.length >> 10);
+            shown.push(parts.iter().map(part).collect::<Vec<_>>().join(" "));
         }
     }
 
     #[test]
-    fn a_small_operation_goes_to_one_member_of_a_stripe() {
+    fn a_small_operation_goes_to_a_single_member_of_a_stripe() {
         assert_eq!(phases(Layout::Stripe, 2, Kind::Read, 64, 4), "1:0+4");
         assert_eq!(phases(Layout::Stripe, 2, Kind::Write, 132, 8), "0:68+8");
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_write_with_parity_reads_before_it_writes() {
+    fn a_small_write_with_parity_reads_before_writing() {
         assert_eq!(phases(Layout::Raid5, 4, Kind::Read, 0, 4), "0:0+4");
         assert_eq!(phases(Layout::Raid5, 4, Kind::Write, 0, 4), "0:0+4 3:0+4 | 0:0+4 3:0+4");
         assert_eq!(phases(Layout::Raid6, 5, Kind::Write, 0, 4), "1:0+4 4:0+4 0:0+4 | 1:0+4 4:0+4 0:0+4");

@@ -1,4 +1,4 @@
-//! A bank: servers with a queue each, chosen by address, as flash dies and the drives behind a controller are.
+//! A bank: servers with separate queues, chosen by address, such as flash dies and the drives behind a controller.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::variate::Variate;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bank {
-    /// When each server is free.
+    /// Time at which each server is free.
     free: Vec<Instant>,
     grain: u64,
     service: Variate,
@@ -20,7 +20,7 @@ impl Bank {
         Self { free: vec![Instant::ZERO; queues as usize], grain: grain.get(), service }
     }
 
-    /// An operation over several grains occupies the server of each, and leaves with the last.
+    /// An operation over several grains occupies the server of each, and leaves with the last of them.
     #[inline]
     pub(crate) fn enter(&mut self, now: Instant, op: &Op) -> Instant {
         let first = op.offset / self.grain;
@@ -47,7 +47,7 @@ impl Bank {
     }
 }
 
-/// Spreads addresses over `n` places: neighbours land apart (Fibonacci hashing, Knuth 1973), the same always together.
+/// Hashes addresses to `n` places: neighbours are spread (Fibonacci hashing, Knuth 1973).
 #[inline]
 pub(crate) fn spread(key: u64, n: usize) -> usize {
     let mixed = (key ^ (key >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! A buffer with a steady drain: writes are answered at once while there is room, and as fast as it drains when not.
+//! A buffer with a steady drain: writes are answered at once while it has room, and at the drain rate when it is full.
 //!
 //! The fluid rule for memory that journals writes (NVRAM): a burst at rate `a` above the drain `d` lasts
 //! `capacity / (a - d)`, then the drain binds.

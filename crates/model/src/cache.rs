@@ -1,4 +1,4 @@
-//! Caches: one known only by its share of hits, and one that remembers its blocks.
+//! Caches: by hit ratio, and by stored blocks.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 use fastrand::Rng;
 use plimsoll_units::{Bytes, Kind, Op};
 
-/// A cache of which only the share of hits is known.
+/// A cache with a given hit ratio.
 #[derive(Clone, Debug)]
-pub(crate) struct Shares {
+pub(crate) struct HitRatio {
     hits: f64,
     rng: Rng,
 }
 
-impl Shares {
+impl HitRatio {
     pub(crate) fn new(hits: f64, seed: u64) -> Self {
         Self { hits, rng: Rng::with_seed(seed) }
     }
@@ -24,14 +24,14 @@ impl Shares {
     }
 }
 
-/// A cache with CLOCK replacement (Corbató 1968): a hand goes round, and passes by blocks that were used since.
+/// A cache with CLOCK replacement (Corbató 1968): a circulating hand skips blocks that were used since its last pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     grain: u64,
     places: usize,
-    /// Block and whether it was used since the hand passed.
+    /// Block, and whether it was used since the hand passed.
     ring: Vec<(u64, bool)>,
-    /// Where each block is.
+    /// Position of each block in the ring.
     place: BTreeMap<u64, u32>,
     hand: usize,
 }
@@ -42,7 +42,7 @@ impl Clock {
         Self { grain: grain.get(), places, ring: Vec::new(), place: BTreeMap::new(), hand: 0 }
     }
 
-    /// True for a read of which all blocks are there. Either way they are there afterwards.
+    /// True for a read whose blocks are all cached. Afterwards the blocks are cached in any case.
     pub(crate) fn hit(&mut self, op: &Op) -> bool {
         if op.length == 0 {
             return false;

@@ -1,4 +1,4 @@
-//! A chain at work: operations on their way through the steps of a program.
+//! A running chain: operations on their way through the steps of a program.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,48 +8,48 @@ use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use crate::agenda::Agenda;
 use crate::array::Part;
 use crate::curve::Served;
-use crate::program::{Program, Resource, Rest, Step};
+use crate::program::{Program, Remaining, Resource, Step};
 use crate::spec::ChainSpec;
 use crate::write_back::{Arrival, Piece};
-use crate::{Answer, Change, Model, Refused, Stage};
+use crate::{Answer, Change, ChangeError, Model, Stage};
 
-/// A model made of stages that operations pass one after the other.
+/// A model made of stages that operations pass in order.
 ///
-/// Each stage sees its operations in the order of their arrival, so an operation that overtakes another in one stage
-/// is served before it in the next.
+/// Each stage receives operations in the order of their arrival, so an operation that overtakes another in a stage is
+/// served before it in the next.
 #[derive(Clone, Debug)]
 pub struct Chain {
     program: Program,
     passages: Vec<Passage>,
     free: Vec<u32>,
-    /// When passages leave the stage that they are in.
+    /// Times at which passages leave their stage.
     departures: Agenda,
-    /// Answers that no later operation can change: passages in their last stage. In one order with `departures`.
+    /// Answers that no later operation can change: passages in their last stage. Ordered together with `departures`.
     known: Agenda,
-    /// Entries of both so far.
+    /// Number of entries of both so far.
     sequence: u64,
-    /// Passages that go on at this moment.
+    /// Passages that continue at the current time.
     woken: VecDeque<u32>,
     ready: Vec<Answer>,
     parts: Vec<Part>,
-    /// Reads ahead of a stream that begin at this moment.
+    /// Read-ahead operations that begin at the current time.
     reads: Vec<Op>,
 }
 
-/// An operation, a part of one, or what goes on behind its answer: where it is, and what held it longest.
+/// An operation, a part of one, or a write-back operation: its position, and the stage that delayed it most.
 #[derive(Clone, Copy, Debug)]
 struct Passage {
     op: Op,
     role: Role,
-    /// The step that it is at.
+    /// Its current step.
     step: u16,
-    /// What resource numbers are relative to.
+    /// Base of relative resource numbers.
     base: u16,
-    /// How far an array or a write-back memory is with it.
+    /// Progress within an array or a write-back memory.
     progress: u32,
-    /// Parts that are under way.
+    /// Parts in flight.
     parts: u32,
-    /// When it began to wait.
+    /// Start of its wait.
     since: Instant,
     longest: Span,
     bound_by: Stage,
@@ -59,20 +59,20 @@ struct Passage {
 enum Role {
     /// A submitted operation.
     Whole(Slot),
-    /// One whose answer is known: only its effects on others are left.
+    /// An operation whose answer is determined: only its effects on others remain.
     Known,
     /// A part of another passage.
     Part(u32),
-    /// A piece of a write that was answered; the number of flushes before it.
+    /// A piece of a write in write-back, with the number of flushes before it.
     Behind(u32),
-    /// What a write reads before it is accepted.
+    /// The read that a write needs before it is accepted.
     Before(u32),
-    /// A read ahead of a stream; the step at which it ends.
+    /// A read-ahead operation, with the step at which it ends.
     Ahead(u16),
 }
 
 impl Chain {
-    /// A chain at rest. `seed` determines its service times; each stage has a random stream of its own.
+    /// An idle chain. `seed` determines its service times; each stage has its own random stream.
     pub fn new(spec: &ChainSpec, seed: u64) -> Self {
         Self {
             program: Program::new(spec, seed),
@@ -102,11 +102,11 @@ impl Chain {
         }
     }
 
-    /// Appends all answers up to `now`, and those up to `lead` later that are known: no operation that comes after `now`
-    /// can change them. They are not drained again.
+    /// Appends all answers up to `now`, and those up to `lead` later that no operation after `now` can change. Each
+    /// answer is drained once.
     ///
-    /// Known are the answers of operations in their last stage. Where a link comes first, all that happens within its
-    /// latency is known, too: who comes later is still in the link.
+    /// Determined answers are those of operations in their last stage. If the first stage is a link, all events within
+    /// its latency are determined too, because later arrivals are still in the link.
     #[inline]
     pub fn drain_ahead(&mut self, now: Instant, lead: Span, answers: &mut Vec<Answer>) {
         self.advance(now + lead.min(self.program.entry));
@@ -120,7 +120,7 @@ impl Chain {
         }
     }
 
-    /// The moment at which [`drain_ahead`](Self::drain_ahead) with this lead has something to do next.
+    /// Time of the next event for [`drain_ahead`](Self::drain_ahead) with this lead.
     #[inline]
     pub fn wake_ahead(&self, lead: Span) -> Option<Instant> {
         if let Some(answer) = self.ready.first() {
@@ -131,7 +131,7 @@ impl Chain {
         departures.into_iter().chain(known).min()
     }
 
-    /// Lets everything happen that happens up to `now`.
+    /// Processes all events up to `now`.
     #[inline]
     fn advance(&mut self, now: Instant) {
         loop {
@@ -151,7 +151,7 @@ impl Chain {
         }
     }
 
-    /// Lets a passage go on at `now`, and all those that this lets go on.
+    /// Continues a passage at `now`, and the passages that it wakes.
     #[inline]
     fn run(&mut self, now: Instant, number: u32) {
         self.go_on(now, number);
@@ -160,7 +160,7 @@ impl Chain {
         }
     }
 
-    /// Takes steps until the passage has to wait or ends.
+    /// Executes steps until the passage waits or ends.
     #[inline]
     fn go_on(&mut self, now: Instant, mut number: u32) {
         loop {
@@ -186,15 +186,15 @@ impl Chain {
                 }
                 Step::Choose { cache, miss } => {
                     let hit = match &mut self.program.resources[usize::from(base + cache)] {
-                        Resource::Shares(shares) => shares.hit(&passage.op),
+                        Resource::HitRatio(shares) => shares.hit(&passage.op),
                         Resource::Clock(clock) => clock.hit(&passage.op),
-                        _ => unreachable!("a choice is made by a cache"),
+                        _ => unreachable!("only caches choose"),
                     };
                     passage.step = if hit { passage.step + 1 } else { miss };
                 }
                 Step::Jump(to) => passage.step = to,
                 Step::Seek(disk) => return self.enter_disk(now, number, usize::from(base + disk)),
-                Step::Served(_) => unreachable!("a disk or a curve lets it go on"),
+                Step::Served(_) => unreachable!("left through a disk or a curve"),
                 Step::Serve(curve) => {
                     if !self.enter_curve(now, number, usize::from(base + curve)) {
                         return;
@@ -224,7 +224,7 @@ impl Chain {
         }
     }
 
-    /// At the beginning or the end of a write-back memory or of read-ahead; false when the passage waits or ends there.
+    /// Executes a step of a write-back memory or of read-ahead; false if the passage waits or ends there.
     fn at_memory(&mut self, now: Instant, number: u32, step: Step, base: u16) -> bool {
         let resource = |number: u16| usize::from(base + number);
         match step {
@@ -232,11 +232,11 @@ impl Chain {
             Step::Through { memory, body } => self.through(now, number, resource(memory), body),
             Step::Follow { prefetch, after } => self.follow(now, number, resource(prefetch), after),
             Step::Fetched(prefetch) => self.fetched(now, number, resource(prefetch)),
-            _ => unreachable!("the others are no memory"),
+            _ => unreachable!("not a step of a memory"),
         }
     }
 
-    /// Answers an operation, unless that is done, and frees its passage.
+    /// Answers an operation, unless answered before, and frees its passage.
     #[inline]
     fn end(&mut self, now: Instant, number: u32) {
         let Passage { role, bound_by, .. } = self.passages[number as usize];
@@ -246,20 +246,20 @@ impl Chain {
         self.free.push(number);
     }
 
-    /// A passage leaves its stage at `at` and goes on with `step`.
+    /// Schedules a passage to leave its stage at `at` and continue with `step`.
     #[inline]
     fn depart(&mut self, at: Instant, number: u32, step: usize) {
         self.sequence += 1;
         let role = self.passages[number as usize].role;
-        match (role, self.program.rests[step]) {
-            (Role::Whole(_), Rest::Nothing) => return self.known.enter(at, self.sequence, number),
-            (Role::Whole(_), Rest::Effects) => self.foretell(at, number),
+        match (role, self.program.remaining[step]) {
+            (Role::Whole(_), Remaining::None) => return self.known.enter(at, self.sequence, number),
+            (Role::Whole(_), Remaining::Effects) => self.foretell(at, number),
             _ => {}
         }
         self.departures.enter(at, self.sequence, number);
     }
 
-    /// The answer of a passage is known; its effects on others remain.
+    /// Separates the determined answer of a passage from its remaining effects.
     fn foretell(&mut self, at: Instant, number: u32) {
         let Passage { op, role, longest, bound_by, .. } = self.passages[number as usize];
         self.passages[number as usize].role = Role::Known;
@@ -270,25 +270,25 @@ impl Chain {
         self.sequence += 1;
     }
 
-    /// A disk is through with a passage at `at`.
+    /// Schedules a passage to leave a disk at `at`.
     fn depart_disk(&mut self, at: Instant, number: u32) {
         self.sequence += 1;
         let passage = &mut self.passages[number as usize];
         let step = usize::from(passage.step);
-        if matches!(passage.role, Role::Whole(_)) && self.program.rests[step + 1] != Rest::Stages {
+        if matches!(passage.role, Role::Whole(_)) && self.program.remaining[step + 1] != Remaining::Stages {
             held(passage, at.since(passage.since), self.program.stages[step]);
             self.foretell(at, number);
         }
         self.departures.enter(at, self.sequence, number);
     }
 
-    /// Ends the wait of a passage: what it waited for held it so long.
+    /// Ends the wait of a passage and attributes it to its current stage.
     fn waited(&mut self, now: Instant, number: u32) -> &mut Passage {
         let step = self.passages[number as usize].step;
         self.waited_at(now, number, step)
     }
 
-    /// The same for a wait at an earlier step.
+    /// Ends a wait at an earlier step.
     fn waited_at(&mut self, now: Instant, number: u32, step: u16) -> &mut Passage {
         let passage = &mut self.passages[number as usize];
         held(passage, now.since(passage.since), self.program.stages[usize::from(step)]);
@@ -305,7 +305,7 @@ impl Chain {
         }
     }
 
-    /// A moment of a disk or a curve has come; false when the passage was not served yet.
+    /// Processes an event of a disk or a curve; false if no passage was served.
     fn leave(&mut self, now: Instant, number: u32, resource: usize) -> bool {
         match &mut self.program.resources[resource] {
             Resource::Disk(disk) => {
@@ -327,7 +327,7 @@ impl Chain {
         true
     }
 
-    /// True when the passage goes on: a flush, which no curve counts.
+    /// True if the passage continues: flushes bypass curves.
     fn enter_curve(&mut self, now: Instant, number: u32, curve: usize) -> bool {
         let passage = &mut self.passages[number as usize];
         if passage.op.kind == Kind::Flush {
@@ -371,7 +371,7 @@ impl Chain {
         self.passages[number as usize].step += 1;
     }
 
-    /// Sends the next parts of an operation on their way; false, and the whole goes on, when there are none.
+    /// Starts the next parts of an operation; false, and the operation continues, if none are left.
     fn fork(&mut self, number: u32, array: usize, (first, stride): (u16, u16), after: u16) -> bool {
         let mut parts = core::mem::take(&mut self.parts);
         let passage = &mut self.passages[number as usize];
@@ -392,7 +392,7 @@ impl Chain {
         forked
     }
 
-    /// Ends a part; the whole, if that was the last one.
+    /// Ends a part; returns the whole after the last part.
     fn join(&mut self, number: u32) -> Option<u32> {
         let part = self.passages[number as usize];
         self.free.push(number);
@@ -410,7 +410,7 @@ impl Chain {
         }
     }
 
-    /// False when the passage has to wait.
+    /// False if the passage has to wait.
     fn accept(&mut self, now: Instant, number: u32, memory: usize, after: u16) -> bool {
         let passage = &mut self.passages[number as usize];
         passage.since = now;
@@ -423,7 +423,7 @@ impl Chain {
         self.take_in(number, memory, after)
     }
 
-    /// False when the passage has to wait.
+    /// False if the passage has to wait.
     fn take_in(&mut self, number: u32, memory: usize, after: u16) -> bool {
         let passage = self.passages[number as usize];
         let mut progress = passage.progress;
@@ -453,7 +453,7 @@ impl Chain {
         }
     }
 
-    /// False when the passage was one behind an answer: it ends here, and makes room.
+    /// False if the passage was a write-back operation: it ends here and frees its room.
     fn through(&mut self, now: Instant, number: u32, memory: usize, body: u16) -> bool {
         let passage = self.passages[number as usize];
         let after = passage.step + 1;
@@ -502,7 +502,7 @@ impl Chain {
         }
     }
 
-    /// False when the passage has to wait for what is read ahead.
+    /// False if the passage has to wait for read-ahead.
     fn follow(&mut self, now: Instant, number: u32, prefetch: usize, after: u16) -> bool {
         let mut reads = core::mem::take(&mut self.reads);
         let passage = &mut self.passages[number as usize];
@@ -522,7 +522,7 @@ impl Chain {
         !matches!(arrival, Arrival::Waits)
     }
 
-    /// False when the passage was a read ahead: it ends here.
+    /// False if the passage was a read-ahead operation, which ends here.
     fn fetched(&mut self, now: Instant, number: u32, prefetch: usize) -> bool {
         let Passage { op, role, step, .. } = self.passages[number as usize];
         if !matches!(role, Role::Ahead(end) if end == step) {
@@ -541,7 +541,7 @@ impl Chain {
     }
 }
 
-/// Where an operation that enters now will leave. Called in order of time.
+/// Time at which an operation that enters now leaves. Called in order of time.
 #[inline]
 fn pass(resource: &mut Resource, now: Instant, op: &Op) -> Instant {
     match resource {
@@ -553,7 +553,7 @@ fn pass(resource: &mut Resource, now: Instant, op: &Op) -> Instant {
         Resource::Stall(stall) => stall.enter(now),
         Resource::Pressure(pressure) => pressure.enter(now, op),
         Resource::Cold(cold) => cold.enter(now, op),
-        _ => unreachable!("these are not simply passed"),
+        _ => unreachable!("not a pass-through stage"),
     }
 }
 
@@ -568,8 +568,7 @@ fn held(passage: &mut Passage, span: Span, by: Stage) {
 impl Model for Chain {
     #[inline]
     fn submit(&mut self, now: Instant, slot: Slot, op: &Op) {
-        // All that happened before is settled first: otherwise the order of events at the same moment would depend
-        // on when the chain was last drained.
+        // Earlier events first: otherwise the order of simultaneous events would depend on the time of the last drain.
         self.advance(now);
         let number = self.begin(*op, Role::Whole(slot), 0, 0);
         self.run(now, number);
@@ -585,11 +584,11 @@ impl Model for Chain {
         self.drain_ahead(now, Span::ZERO, answers);
     }
 
-    fn change(&mut self, now: Instant, change: &Change) -> Result<(), Refused> {
+    fn change(&mut self, now: Instant, change: &Change) -> Result<(), ChangeError> {
         self.advance(now);
         let Change::Rate { stage, rate } = *change;
         if !self.program.stages.contains(&stage) {
-            return Err(Refused::NoSuchStage(stage));
+            return Err(ChangeError::NoSuchStage(stage));
         }
         let mut changed = false;
         for (owner, resource) in self.program.owners.iter().zip(&mut self.program.resources) {
@@ -597,6 +596,6 @@ impl Model for Chain {
                 changed |= limit.change(rate);
             }
         }
-        if changed { Ok(()) } else { Err(Refused::NoSuchRate(stage)) }
+        if changed { Ok(()) } else { Err(ChangeError::NoSuchRate(stage)) }
     }
 }

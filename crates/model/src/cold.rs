@@ -1,4 +1,4 @@
-//! Cold data: what was not asked for in a long time answers slowly once, as recompressed blocks do.
+//! Cold data: the first access after a long rest is slow, as for recompressed blocks.
 
 use alloc::vec::Vec;
 
@@ -11,9 +11,9 @@ pub(crate) struct Cold {
     rest: Span,
     extra: Span,
     grain: u64,
-    /// Of a million grains, how many are cold at the beginning.
+    /// Cold grains at the beginning, parts per million.
     share_ppm: usize,
-    /// When each grain was last asked for, in seconds and plus one; zero for never.
+    /// Last access of each grain, in seconds plus 1; zero for never.
     asked_s: Vec<u32>,
 }
 

@@ -1,8 +1,8 @@
-//! Storage that was measured as a whole: what it carries with 1, 2, ... operations in flight.
+//! Storage measured as a whole: throughput with 1, 2, ... operations in flight.
 //!
-//! One queue whose rate depends on how many operations are there, with exponential services: the load-dependent server of
-//! product-form networks (Baskett, Chandy, Muntz and Palacios 1975), so that members of an array behave as measured for
-//! whatever number each of them has at a moment.
+//! A queue whose rate depends on its length, with exponential service times: the load-dependent server of product-form
+//! networks (Baskett, Chandy, Muntz and Palacios 1975). Members of an array therefore behave as measured for their own
+//! number of operations in flight.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -17,25 +17,25 @@ use crate::variate::Variate;
 pub(crate) struct Curve {
     /// Operations a second by the number in flight.
     points: Vec<(u32, f64)>,
-    /// Who is there, the first being served.
+    /// Passages in the queue; the first is being served.
     queue: VecDeque<u32>,
-    /// The rate that the next moment was drawn for.
+    /// The rate for which the next event was drawn.
     drawn: f64,
     unit: Variate,
     rng: Rng,
 }
 
-/// What a moment of a [`Curve`] means.
+/// Effect of an event of a [`Curve`].
 pub(crate) enum Served {
-    /// Nothing was served yet: the next moment.
+    /// No service (thinning): the time of the next event.
     Again(Instant),
-    /// The first is through: who is next, and the next moment.
+    /// The first passage is served: the next passage and the time of its event.
     Through(Option<(u32, Instant)>),
 }
 
-/// The mean of the times that are drawn, to be scaled.
+/// Mean of the drawn times, scaled later.
 const UNIT: Span = Span::from_secs(1);
-/// What is drawn.
+/// The distribution of the drawn times.
 pub(crate) const DRAWN: Demand = Demand { spread: Service::Exponential, ..Demand::constant(UNIT) };
 
 impl Curve {
@@ -45,13 +45,13 @@ impl Curve {
         Self { points, queue: VecDeque::new(), drawn: 0.0, unit, rng: Rng::with_seed(!seed) }
     }
 
-    /// The next moment, if `passage` is alone.
+    /// The next event, if `passage` is alone.
     pub(crate) fn enter(&mut self, now: Instant, passage: u32) -> Option<Instant> {
         self.queue.push_back(passage);
         (self.queue.len() == 1).then(|| self.draw(now))
     }
 
-    /// The moment that was drawn last has come.
+    /// Processes the event that was drawn last.
     pub(crate) fn serve(&mut self, now: Instant) -> Served {
         let rate = rate(&self.points, self.queue.len());
         if rate < self.drawn && self.rng.f64() * self.drawn >= rate {
@@ -62,9 +62,9 @@ impl Curve {
         Served::Through(next.map(|passage| (passage, self.draw(now))))
     }
 
-    /// The next moment, as if an operation more were there: a moment at which there is none serves nothing, with the
-    /// probability that gives the right rate (thinning, Lewis and Shedler 1979). In a closed load an answer is followed by
-    /// an operation at once, and every moment serves.
+    /// Draws the next event as if an operation more were in the queue. If it is absent, the event serves none with the
+    /// probability that gives the right rate (thinning, Lewis and Shedler 1979). In a closed load an arrival follows
+    /// each answer at once, and every event serves.
     fn draw(&mut self, now: Instant) -> Instant {
         let there = self.queue.len();
         self.drawn = rate(&self.points, there).max(rate(&self.points, there + 1));
@@ -72,7 +72,7 @@ impl Curve {
     }
 }
 
-/// The rate with so many in flight: on straight lines between the points, constant beyond the last.
+/// The rate at a queue length: linear between the points, constant beyond the last.
 pub(crate) fn rate(points: &[(u32, f64)], number: usize) -> f64 {
     let number = number as f64;
     let above = points.iter().position(|(at, _)| f64::from(*at) >= number);

@@ -1,4 +1,4 @@
-//! From one model to another: whether rates are all that differs.
+//! Whether two models differ only in rates.
 
 use alloc::vec::Vec;
 
@@ -8,15 +8,14 @@ use crate::spec::{ChainSpec, Rate, StageSpec};
 use crate::{Change, Stage};
 
 impl ChainSpec {
-    /// The changes that make this model, at work, into `to`: of the rates of limits, when those and names are all that
-    /// differs. `None` when it takes another model.
+    /// The changes that turn this running model into `to`, if only rates of limits and names differ; else `None`.
     pub fn changes_to(&self, to: &Self) -> Option<Vec<Change>> {
         let (mut next, mut changes) = (0, Vec::new());
         compare(self, to, &mut next, &mut changes).then_some(changes)
     }
 }
 
-/// Numbers the stages as a program does. False when something else than a rate differs.
+/// Numbers the stages as a program does. False if anything but a rate differs.
 fn compare(from: &ChainSpec, to: &ChainSpec, next: &mut u8, changes: &mut Vec<Change>) -> bool {
     if from.0.len() != to.0.len() {
         return false;
@@ -35,7 +34,7 @@ fn compare(from: &ChainSpec, to: &ChainSpec, next: &mut u8, changes: &mut Vec<Ch
     })
 }
 
-/// A stage without what is inside of it, and a limit without its rate.
+/// A stage without its nested chains, and a limit without its rate.
 fn frame(stage: &StageSpec) -> StageSpec {
     let mut frame = stage.clone();
     match &mut frame {
@@ -77,15 +76,11 @@ mod tests {
                 "split(read: ; write: limit({rate}) then link(1ms); flush: ) then stripe(2, 64KiB: limit({rate}) then link(1ms))"
             )
         };
-        assert_eq!(
-            changes(&stripe(10), &stripe(20)),
-            Some(vec![1, 4]),
-            "those inside are numbered as they are written"
-        );
+        assert_eq!(changes(&stripe(10), &stripe(20)), Some(vec![1, 4]), "nested stages are numbered in textual order");
     }
 
     #[test]
-    fn all_else_takes_another_model() {
+    fn other_differences_need_another_model() {
         let from = "limit(3000) then link(1ms)";
         for to in [
             "limit(3000, burst 2) then link(1ms)",

@@ -1,8 +1,8 @@
-//! A disk that turns: seeks, rotation and transfer, and a queue that it may choose from.
+//! A rotating disk: seeks, rotation and transfer, and a queue to choose from.
 //!
 //! A seek over a share `d` of the disk takes `settle + b * sqrt(d)` (Ruemmler and Wilkes 1994, their short seeks; the
 //! mean of `sqrt(d)` between two random places is 8/15). Choosing from `n` waiting operations shortens positioning by
-//! `n^gain`: a power law, which fits measured queueing of SATA disks better than an ideal order does.
+//! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order.
 
 use alloc::collections::VecDeque;
 
@@ -17,11 +17,11 @@ const MEAN_ROOT: f64 = 8.0 / 15.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Disk {
     spec: DiskSpec,
-    /// Who waits, the one being served first.
+    /// Waiting passages; the first is being served.
     queue: VecDeque<(u32, Op)>,
-    /// Where the head stands: the byte after the last operation.
+    /// Head position: the byte after the last operation.
     head: u64,
-    /// When the last operation was through.
+    /// Completion time of the last operation.
     left: Instant,
     rng: Rng,
 }
@@ -31,23 +31,23 @@ impl Disk {
         Self { spec, queue: VecDeque::new(), head: 0, left: Instant::ZERO, rng: Rng::with_seed(seed) }
     }
 
-    /// When `passage` is through, if it is served at once.
+    /// Completion time of `passage`, if it is served at once.
     pub(crate) fn enter(&mut self, now: Instant, passage: u32, op: &Op) -> Option<Instant> {
         self.queue.push_back((passage, *op));
         (self.queue.len() == 1).then(|| now + self.serve(now, 1))
     }
 
-    /// The first is through: who is next, and when that one will be.
+    /// Completes the first passage; returns the next with its completion time.
     pub(crate) fn leave(&mut self, now: Instant) -> Option<(u32, Instant)> {
         self.queue.pop_front();
         self.left = now;
         let (passage, _) = *self.queue.front()?;
-        // Whoever is answered asks again at once in a closed load, and the drive seeks when it has heard that.
+        // In a closed load the answered client submits again at once, and the drive seeks after that.
         let choice = self.queue.len() as u32 + 1;
         Some((passage, now + self.serve(now, choice)))
     }
 
-    /// The time of the first in the queue from `now` on, when it was chosen from so many.
+    /// Service time of the first in the queue from `now` on, if chosen from `choice` operations.
     fn serve(&mut self, now: Instant, choice: u32) -> Span {
         let (_, op) = self.queue[0];
         if op.kind == Kind::Flush {

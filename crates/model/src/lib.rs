@@ -1,8 +1,8 @@
-//! When a storage product would answer.
+//! Timing models of storage products.
 //!
-//! A [`Model`] is a state machine that is told the time. It never sleeps, reads no clock and sees no byte, so that the
-//! same model serves a simulation in virtual time and an emulated volume in real time. `no_std`: the same calls give
-//! the same answers on every machine.
+//! A [`Model`] is a state machine that takes the time as an argument. It never sleeps, reads no clock and sees no data,
+//! so the same model serves a simulation in virtual time and an emulated volume in real time. `no_std`: the same calls
+//! give the same answers on every machine.
 #![no_std]
 
 extern crate alloc;
@@ -41,43 +41,43 @@ use alloc::vec::Vec;
 
 use plimsoll_units::{Instant, Op, Slot};
 
-/// Which stage of a model, counted from the side where operations enter, those inside of a stage after it.
+/// Index of a stage of a model, in the order in which operations pass; nested stages follow their parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stage(pub u8);
 
-/// When an operation comes back, and what held it.
+/// Completion time of an operation, and the stage that bound it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The slot that it was submitted with.
     pub slot: Slot,
-    /// The moment of the answer.
+    /// The time of the answer.
     pub at: Instant,
     /// The stage that held it longest: the limit that binds.
     pub bound_by: Stage,
 }
 
-/// Something about a product that can be changed while it serves.
+/// A change of a product's parameters during operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A limit stage gets another rate.
+    /// Sets the rate of a limit stage.
     Rate {
         /// The stage.
         stage: Stage,
-        /// Its rate from now on.
+        /// Its new rate.
         rate: Rate,
     },
 }
 
-/// A change that the model cannot make; nothing was changed.
+/// A change that the model cannot make; the model is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// There is no such stage.
+pub enum ChangeError {
+    /// The stage does not exist.
     NoSuchStage(Stage),
     /// The stage has no rate of that unit.
     NoSuchRate(Stage),
 }
 
-impl core::fmt::Display for Refused {
+impl core::fmt::Display for ChangeError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NoSuchStage(Stage(n)) => write!(f, "there is no stage {n}"),
@@ -86,22 +86,22 @@ impl core::fmt::Display for Refused {
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for ChangeError {}
 
-/// When a storage product answers each operation.
+/// The timing of a storage product.
 ///
-/// Time never goes back between calls. The laws that every model obeys are in `tests/laws.rs`; the most important:
-/// being drained late, early or needlessly changes no answer.
+/// Time never goes back between calls. `tests/laws.rs` has the laws that every model obeys; the most important is that
+/// late, early or needless draining changes no answer.
 pub trait Model {
-    /// Takes an operation in at `now`. The slot must be free: not submitted, or drained since.
+    /// Accepts an operation at `now`. The slot must be free: not submitted, or drained since.
     fn submit(&mut self, now: Instant, slot: Slot, op: &Op);
 
-    /// The moment at which something happens next, so that draining before it is useless; `None` when nothing will.
+    /// Time of the next event, before which draining has no effect; `None` without a pending event.
     fn wake_at(&self) -> Option<Instant>;
 
     /// Appends all answers up to `now`, in order of time.
     fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>);
 
-    /// Changes the product from `now` on; operations in flight are answered all the same.
-    fn change(&mut self, now: Instant, change: &Change) -> Result<(), Refused>;
+    /// Changes the product from `now` on; operations in flight are still answered.
+    fn change(&mut self, now: Instant, change: &Change) -> Result<(), ChangeError>;
 }

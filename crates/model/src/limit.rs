@@ -1,7 +1,7 @@
-//! A limit: no window holds more than its rate allows, evenly but for a burst.
+//! A rate limit: no time window exceeds the rate by more than a burst.
 //!
-//! The generic cell rate algorithm (ITU-T I.371) keeps one theoretical arrival time instead of a bucket that has to be
-//! refilled: exact at any rate, however it is asked.
+//! The generic cell rate algorithm (ITU-T I.371) keeps a theoretical arrival time instead of a bucket that has to be
+//! refilled: exact at any rate and any interval between calls.
 
 use plimsoll_units::{Bytes, Instant, Op, Span};
 
@@ -14,17 +14,17 @@ pub(crate) struct Limit {
     rate: Rate,
     burst: u64,
     unit: Option<Bytes>,
-    /// When a steady flow would send its next operation.
+    /// Time at which a steady flow would send its next operation.
     theoretical: Instant,
-    /// The part of a nanosecond that `theoretical` leaves out, over the rate's denominator.
+    /// Fraction of a nanosecond missing from `theoretical`, over the rate's denominator.
     remainder: u64,
-    /// What one unit takes: whole nanoseconds, and the rest over the rate's denominator.
-    one: (u64, u64),
+    /// Time of a unit: whole nanoseconds, and the rest over the rate's denominator.
+    per_unit: (u64, u64),
 }
 
 impl Limit {
     pub(crate) fn new(rate: Rate, burst: u64, unit: Option<Bytes>) -> Self {
-        Self { rate, burst, unit, theoretical: Instant::ZERO, remainder: 0, one: time_of_one(rate) }
+        Self { rate, burst, unit, theoretical: Instant::ZERO, remainder: 0, per_unit: time_per_unit(rate) }
     }
 
     #[inline]
@@ -42,12 +42,12 @@ impl Limit {
         leaves
     }
 
-    /// True when an operation at `now` would not have to wait.
+    /// True if an operation at `now` would not wait.
     pub(crate) fn conforms(&self, now: Instant, op: &Op) -> bool {
         now >= self.theoretical - self.tolerance(self.cost(op))
     }
 
-    /// When all that was let through would have passed at the rate without a burst.
+    /// Time at which the admitted operations would have passed without a burst.
     pub(crate) const fn empty_at(&self) -> Instant {
         self.theoretical
     }
@@ -61,7 +61,7 @@ impl Limit {
         }
     }
 
-    /// How far ahead of a steady flow an operation of this cost may be.
+    /// Time by which an operation of this cost may precede a steady flow.
     #[inline]
     fn tolerance(&self, cost: u64) -> Span {
         let spare = self.burst.saturating_sub(cost);
@@ -72,13 +72,13 @@ impl Limit {
         Span::from_nanos(u64::try_from(u128::from(spare) * numerator / u128::from(denominator)).unwrap_or(u64::MAX))
     }
 
-    /// Moves the theoretical time on by what `cost` takes, exactly.
+    /// Advances the theoretical time by `cost`, exactly.
     #[inline]
     fn charge(&mut self, cost: u64) {
         if cost == 1 {
-            let (whole, rest) = self.one;
+            let (whole, rest) = self.per_unit;
             self.theoretical += Span::from_nanos(whole);
-            // Less than twice the denominator: one carry at most, and no overflow for rates below 2^63.
+            // Less than twice the denominator: at most one carry, and no overflow for rates below 2^63.
             self.remainder += rest;
             let denominator = fraction(self.rate).1;
             if self.remainder >= denominator {
@@ -97,12 +97,12 @@ impl Limit {
         self.theoretical += Span::from_nanos(whole);
     }
 
-    /// Changes the rate; what was already let through stays charged. False when the units differ.
+    /// Changes the rate; admitted operations stay charged. False if the units differ.
     pub(crate) fn change(&mut self, rate: Rate) -> bool {
         let same = core::mem::discriminant(&self.rate) == core::mem::discriminant(&rate);
         if same {
             self.rate = rate;
-            self.one = time_of_one(rate);
+            self.per_unit = time_per_unit(rate);
             self.remainder = 0;
         }
         same
@@ -118,7 +118,7 @@ fn fraction(rate: Rate) -> (u128, u64) {
     }
 }
 
-fn time_of_one(rate: Rate) -> (u64, u64) {
+fn time_per_unit(rate: Rate) -> (u64, u64) {
     let (numerator, denominator) = fraction(rate);
     let whole = u64::try_from(numerator / u128::from(denominator)).unwrap_or(u64::MAX);
     (whole, (numerator % u128::from(denominator)) as u64)

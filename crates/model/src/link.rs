@@ -1,4 +1,4 @@
-//! A link: bytes pass one after the other, then a latency that overlaps between operations.
+//! A link: serial transfers, then a latency that overlaps between operations.
 
 use plimsoll_units::{Instant, Kind, Op, Span, Throughput};
 
@@ -9,7 +9,7 @@ pub(crate) struct Link {
     latency: Span,
     bandwidth: Option<Throughput>,
     duplex: Duplex,
-    /// When each direction is free; the first is that of reads, and of everything without a second one.
+    /// Time at which each direction is free; half duplex uses the first for all operations.
     free: [Instant; 2],
 }
 

@@ -9,7 +9,7 @@ use core::fmt;
 
 use crate::spec::{ChainSpec, Invalid, Named};
 
-/// A text that names no model.
+/// A text that is not a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotationError {
     /// A part is not of the form `name(...)`, or the name is unknown.
@@ -25,15 +25,15 @@ pub enum NotationError {
     Argument {
         /// The stage as written.
         stage: String,
-        /// What it takes.
+        /// The syntax of its arguments.
         takes: &'static str,
     },
-    /// The stages can be read, but not together or not with these numbers.
+    /// The stages can be read, but not combined or not with these values.
     Chain {
         /// The model as written.
         text: String,
-        /// What speaks against it.
-        why: String,
+        /// The reason.
+        reason: String,
     },
 }
 
@@ -41,37 +41,37 @@ impl fmt::Display for NotationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stage(part) => {
-                write!(f, "{part:?} is no stage: write one of {}, joined by then", form::names().join(", "))
+                write!(f, "{part:?} is not a stage: use {}, joined by then", form::names().join(", "))
             }
             Self::Unbalanced { text, missing: ')' } => {
-                write!(f, "{text:?} lacks a closing parenthesis: write ) behind the last argument of each stage")
+                write!(f, "{text:?} lacks a closing parenthesis: write ) after the last argument of each stage")
             }
-            Self::Unbalanced { text, .. } => write!(f, "{text:?} has a ) too many: write one for each ("),
+            Self::Unbalanced { text, .. } => write!(f, "{text:?} has too many closing parentheses: remove a )"),
             Self::Argument { stage, takes } => write!(f, "{stage:?} cannot be read: write {takes}"),
-            Self::Chain { text, why } => write!(f, "{text:?} cannot be a model: {why}"),
+            Self::Chain { text, reason } => write!(f, "{text:?} cannot be a model: {reason}"),
         }
     }
 }
 
 impl core::error::Error for NotationError {}
 
-/// Reads stages joined by `then`.
+/// Parses stages joined by `then`.
 ///
 /// # Errors
-/// When a stage is unknown or cannot be read, or the stages cannot be a model together.
+/// If a stage is unknown or unreadable, or the stages do not form a model.
 pub fn parse(text: &str) -> Result<ChainSpec, NotationError> {
-    if depth(text) > MOST_NESTED {
-        let why = alloc::format!("its parentheses are nested deeper than {MOST_NESTED}");
-        return Err(NotationError::Chain { text: text.to_string(), why });
+    if depth(text) > MAX_NESTING {
+        let reason = alloc::format!("its parentheses are nested deeper than {MAX_NESTING}");
+        return Err(NotationError::Chain { text: text.to_string(), reason });
     }
     if let Some(missing) = missing_parenthesis(text) {
         return Err(NotationError::Unbalanced { text: text.to_string(), missing });
     }
     let stages = stages(text)?;
-    ChainSpec::new(stages).map_err(|Invalid(why)| NotationError::Chain { text: text.to_string(), why })
+    ChainSpec::new(stages).map_err(|Invalid(reason)| NotationError::Chain { text: text.to_string(), reason })
 }
 
-const MOST_NESTED: usize = 12;
+const MAX_NESTING: usize = 12;
 
 fn depth(text: &str) -> usize {
     let mut depth = 0_usize;
@@ -87,7 +87,7 @@ fn depth(text: &str) -> usize {
     most
 }
 
-/// The parenthesis that a text has too few of, outside of quoted names.
+/// The parenthesis that is missing, outside of quoted names.
 fn missing_parenthesis(text: &str) -> Option<char> {
     let outside = || text.split('"').step_by(2);
     let count = |letter: char| outside().map(|part| part.matches(letter).count()).sum::<usize>();
@@ -102,13 +102,13 @@ fn stages(text: &str) -> Result<Vec<Named>, NotationError> {
     split(text, " then ").into_iter().map(|part| stage(part.trim())).collect()
 }
 
-/// A chain inside of a stage: nothing is a chain too.
+/// A nested chain, which may be empty.
 fn inside(text: &str) -> Result<ChainSpec, NotationError> {
     let text = text.trim();
-    if text.is_empty() { Ok(ChainSpec::default()) } else { stages(text).map(ChainSpec::inside) }
+    if text.is_empty() { Ok(ChainSpec::default()) } else { stages(text).map(ChainSpec::nested) }
 }
 
-/// `form(...)`, with a name in quotes behind it or not.
+/// `form(...)`, with an optional quoted name after it.
 fn stage(part: &str) -> Result<Named, NotationError> {
     let unknown = || NotationError::Stage(part.to_string());
     let (written, name) = match part.strip_suffix('"').and_then(|rest| rest.rsplit_once('"')) {
@@ -124,12 +124,12 @@ fn stage(part: &str) -> Result<Named, NotationError> {
     Ok(Named { stage, name })
 }
 
-/// What stands between the parentheses: values separated by commas, and chains behind a colon.
+/// The text between parentheses: values separated by commas, and chains after a colon.
 struct Arguments<'a> {
-    /// All of it.
+    /// The whole text.
     text: &'a str,
     values: Vec<&'a str>,
-    /// Chains with their labels; an empty label when there is none.
+    /// Chains with their labels; an empty label if unlabelled.
     chains: Vec<(&'a str, &'a str)>,
 }
 
@@ -151,26 +151,26 @@ impl<'a> Arguments<'a> {
             if index == 0 {
                 values = items;
             } else if items.iter().any(|item| !item.is_empty()) {
-                // Values behind a chain are none that a stage takes.
+                // No stage takes values after a chain.
                 values.push("");
             }
         }
         Self { text, values, chains }
     }
 
-    /// The chain with this label; nothing when it was left out.
+    /// The chain with this label; empty if absent.
     fn chain(&self, label: &str) -> Result<ChainSpec, NotationError> {
         let found = self.chains.iter().find(|(own, _)| *own == label);
         found.map_or_else(|| Ok(ChainSpec::default()), |(_, text)| inside(text))
     }
 
-    /// True when it has exactly these chains, or fewer of them.
+    /// True if all chains have one of these labels.
     fn only(&self, labels: &[&str]) -> bool {
         self.chains.len() <= labels.len() && self.chains.iter().all(|(label, _)| labels.contains(label))
     }
 }
 
-/// The parts between separators that stand in no parentheses and no quotes.
+/// The parts between separators outside parentheses and quotes.
 fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_i32, false);
     for (at, letter) in text.char_indices() {

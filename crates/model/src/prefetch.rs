@@ -1,9 +1,9 @@
-//! Read-ahead: a storage system that detects reads in order, and reads on before it is asked.
+//! Read-ahead: a storage system that detects sequential reads and prefetches.
 //!
-//! The second read that begins where another one ended makes a stream. From then on so many bytes are kept ahead of its
-//! last read: twice the size of that read at first, and twice as many with each further one, up to the window. Reads of
-//! the stream wait for the units that they need, and for nothing else. Operations that overtook each other on the way are
-//! still of the stream: a read belongs to it anywhere in what was read for it, or as far as a window beyond.
+//! A read that begins where an earlier read ended makes a stream. Prefetch then stays ahead of its last read: by twice
+//! the read size at first, doubled by each further read, up to the window. Reads of the stream wait only for the units
+//! that they need. Reordered operations still belong to the stream: anywhere within its prefetched range, or up to a
+//! window beyond.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use crate::write_back::Arrival;
 pub(crate) struct Prefetch {
     window: u64,
     unit: u64,
-    most: usize,
+    max_streams: usize,
     streams: Vec<Stream>,
     /// Reads so far: the age of streams.
     clock: u64,
@@ -24,24 +24,24 @@ pub(crate) struct Prefetch {
 
 #[derive(Clone, Debug)]
 struct Stream {
-    /// The end of the read that began it; only while nothing was read for it.
+    /// The end of the read that began it; only used before the first prefetch.
     end: u64,
-    /// Bytes to be ahead of its last read; 0 before its second read.
+    /// Bytes to prefetch beyond its last read; 0 before its second read.
     ahead: u64,
-    /// The first unit that is kept, and whether it and those behind it are there.
+    /// The first unit kept, and whether each unit from there on has arrived.
     first: u64,
     units: VecDeque<bool>,
-    /// Reads that wait, with the first and the last unit that they need.
+    /// Waiting reads, with the first and last unit that they need.
     waiting: Vec<(u32, u64, u64)>,
     used: u64,
 }
 
 impl Prefetch {
     pub(crate) fn new(window: Bytes, unit: Bytes, streams: u32) -> Self {
-        Self { window: window.get(), unit: unit.get(), most: streams as usize, streams: Vec::new(), clock: 0 }
+        Self { window: window.get(), unit: unit.get(), max_streams: streams as usize, streams: Vec::new(), clock: 0 }
     }
 
-    /// Adds the reads that go inside now to `reads`.
+    /// Adds the reads that start now to `reads`.
     pub(crate) fn enter(&mut self, passage: u32, op: &Op, reads: &mut Vec<Op>) -> Arrival {
         if op.kind != Kind::Read || op.length == 0 {
             return Arrival::Through;
@@ -57,7 +57,7 @@ impl Prefetch {
         stream.extend(op, unit, self.window, reads);
         let (first, last) = (op.offset / unit, (end(op) - 1) / unit);
         if first < stream.first {
-            // What it needs is no longer kept.
+            // Its first unit has been dropped.
             return Arrival::Through;
         }
         if stream.has(first, last) {
@@ -67,7 +67,7 @@ impl Prefetch {
         Arrival::Waits
     }
 
-    /// A read inside is through: adds the reads to `woken` that waited for it last.
+    /// Completes an inner read, and adds the reads that waited only for it to `woken`.
     pub(crate) fn fetched(&mut self, op: &Op, woken: &mut VecDeque<u32>) {
         let unit = op.offset / self.unit;
         for stream in &mut self.streams {
@@ -86,7 +86,7 @@ impl Prefetch {
         }
     }
 
-    /// The stream that a read belongs to; its second read makes it one.
+    /// The stream that a read belongs to; its second read starts prefetching.
     fn stream_of(&self, op: &Op) -> Option<usize> {
         let (unit, window) = (self.unit, self.window);
         let belongs = |stream: &Stream| {
@@ -99,11 +99,11 @@ impl Prefetch {
         self.streams.iter().position(of_a_stream).or_else(|| self.streams.iter().position(belongs))
     }
 
-    /// A read that follows none may be the first of a stream. It takes the place of the stream that was used longest ago.
+    /// Records a read as the possible start of a stream, in place of the least recently used stream.
     fn remember(&mut self, op: &Op) {
         let stream =
             Stream { end: end(op), ahead: 0, first: 0, units: VecDeque::new(), waiting: Vec::new(), used: self.clock };
-        if self.streams.len() < self.most {
+        if self.streams.len() < self.max_streams {
             self.streams.push(stream);
             return;
         }
@@ -115,7 +115,7 @@ impl Prefetch {
 }
 
 impl Stream {
-    /// The unit behind the last that was read for it.
+    /// The unit after the last prefetched unit.
     fn read_to(&self) -> u64 {
         self.first + self.units.len() as u64
     }
@@ -125,7 +125,7 @@ impl Stream {
         (first..=last).all(there)
     }
 
-    /// Reads on until the window is ahead of `op`, and forgets what is as far behind it.
+    /// Prefetches until the window is ahead of `op`, and drops units more than a window behind it.
     fn extend(&mut self, op: &Op, unit: u64, window: u64, reads: &mut Vec<Op>) {
         if self.ahead == 0 {
             self.first = op.offset / unit;

@@ -1,4 +1,4 @@
-//! Back-pressure: operations beyond a rate are answered, but later.
+//! Back-pressure: operations above a rate are delayed.
 
 use plimsoll_units::{Instant, Op, Span};
 
@@ -16,7 +16,7 @@ impl Pressure {
         Self { allowance: Limit::new(rate, burst, None), delay }
     }
 
-    /// What exceeds the allowance takes nothing from it, so that the pressure ends when the load does.
+    /// Operations above the allowance do not consume it, so that the pressure ends with the overload.
     pub(crate) fn enter(&mut self, now: Instant, op: &Op) -> Instant {
         if self.allowance.conforms(now, op) {
             self.allowance.enter(now, op);

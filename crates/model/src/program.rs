@@ -1,7 +1,7 @@
-//! A chain of stages as a program: steps that an operation takes one after the other, on numbered resources.
+//! A chain of stages as a program: steps that an operation executes in order, on numbered resources.
 //!
-//! The members of an array share the steps and differ in their resources: numbers are relative to a base, and a part of
-//! an operation carries the base of its member.
+//! The members of an array share the steps but not the resources: numbers are relative to a base, and a part of an
+//! operation carries the base of its member.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::Stage;
 use crate::array::Array;
 use crate::bank::Bank;
 use crate::buffer::Buffer;
-use crate::cache::{Clock, Shares};
+use crate::cache::{Clock, HitRatio};
 use crate::cold::Cold;
 use crate::curve::{Curve, DRAWN};
 use crate::disk::Disk;
@@ -26,62 +26,62 @@ use crate::variate::Variate;
 use crate::window::Window;
 use crate::write_back::WriteBack;
 
-/// One step of a program. Targets are indices of steps; what is not a jump goes on with the next step.
+/// A step of a program. Targets are indices of steps; steps without a jump continue with the next step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// A stage that knows at arrival when an operation leaves.
+    /// A stage that determines at arrival when an operation leaves.
     Pass(u16),
-    /// A disk: knows it only when the operations before have left.
+    /// A disk: the departure is determined when the preceding operations have left.
     Seek(u16),
-    /// A measured curve: the same, and each arrival may change it.
+    /// A measured curve: as a disk, and each arrival may change departures.
     Serve(u16),
-    /// The end of either: whoever is here waits for it, or leaves it.
+    /// The end of a disk or curve, at which passages wait for service.
     Served(u16),
-    /// Into a window, and out of it.
+    /// Enters or leaves a window.
     Enter(u16),
     Leave(u16),
-    /// Reads go on, the others jump.
+    /// Reads continue, the others jump.
     Split {
         write: u16,
         flush: u16,
     },
-    /// Hits go on, the others jump.
+    /// Hits continue, the others jump.
     Choose {
         cache: u16,
         miss: u16,
     },
     Jump(u16),
-    /// Parts go on, the whole jumps when it has no more of them.
+    /// Parts continue; the whole jumps after the last of them.
     Fork {
         array: u16,
         first: u16,
         stride: u16,
         after: u16,
     },
-    /// The end of a part.
+    /// Ends a part.
     Join,
-    /// What passes through goes on, what is answered jumps.
+    /// Operations that pass through continue, answered ones jump.
     Accept {
         memory: u16,
         after: u16,
     },
-    /// The end of what passes through, and of what goes on behind the answer; where that begins.
+    /// Ends an operation that passes through, or in write-back; `body` is its first step.
     Through {
         memory: u16,
         body: u16,
     },
-    /// What is not read ahead goes on, the rest jumps when it is there.
+    /// Operations that are not prefetched continue, the others jump when their data has arrived.
     Follow {
         prefetch: u16,
         after: u16,
     },
-    /// The end of what goes on, and of the reads ahead of it.
+    /// Ends an operation that continued, or a read-ahead operation.
     Fetched(u16),
-    /// The answer.
+    /// Answers the operation.
     End,
 }
 
-/// Something that operations meet at.
+/// The state of a stage.
 #[derive(Clone, Debug)]
 pub(crate) enum Resource {
     Limit(Limit),
@@ -96,35 +96,35 @@ pub(crate) enum Resource {
     Curve(Curve),
     Prefetch(Prefetch),
     Window(Window),
-    Shares(Shares),
+    HitRatio(HitRatio),
     Clock(Clock),
     Array(Array),
     WriteBack(WriteBack),
-    /// A split has no state.
+    /// A split is stateless.
     None,
 }
 
-/// What is left for an operation between a step and its answer.
+/// Remaining work of an operation between a step and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// Stages that may hold it.
+pub(crate) enum Remaining {
+    /// Stages that may delay it.
     Stages,
-    /// Effects on other operations; nothing that could hold it.
+    /// Effects on other operations only.
     Effects,
-    Nothing,
+    None,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
-    /// By step: what is left from there on.
-    pub(crate) rests: Vec<Rest>,
+    /// Remaining work from each step on.
+    pub(crate) remaining: Vec<Remaining>,
     /// The stage that each step belongs to.
     pub(crate) stages: Vec<Stage>,
     pub(crate) resources: Vec<Resource>,
     /// The stage that each resource belongs to.
     pub(crate) owners: Vec<Stage>,
-    /// Every operation is so long in a first link. Zero where a limit may be changed: that holds from its moment on.
+    /// Minimum time of every operation in a first link. Zero with limits, whose rate may change at any time.
     pub(crate) entry: Span,
 }
 
@@ -134,7 +134,7 @@ impl Program {
         let mut frame = Vec::new();
         writer.chain(spec, &mut frame);
         writer.step(Step::End, Stage(0));
-        // Members of an array share what is only read of their service times.
+        // Members of an array share the tables of their service times.
         let mut services: Vec<Option<Variate>> = alloc::vec![None; usize::from(writer.next_stage)];
         let seeded = |(index, template): (usize, &Template<'_>)| {
             resource(template.spec, stream_seed(seed, index), &mut services[usize::from(template.stage.0)])
@@ -146,30 +146,30 @@ impl Program {
             _ => Span::ZERO,
         };
         let owners = frame.iter().map(|template| template.stage).collect();
-        let rests = (0..writer.steps.len()).map(|step| rest(&writer.steps, step)).collect();
-        Self { steps: writer.steps, rests, stages: writer.stages, resources, owners, entry }
+        let remaining = (0..writer.steps.len()).map(|step| remaining(&writer.steps, step)).collect();
+        Self { steps: writer.steps, remaining, stages: writer.stages, resources, owners, entry }
     }
 }
 
-/// What is left for an operation from `step` on. Jumps lead forward only.
-fn rest(steps: &[Step], mut step: usize) -> Rest {
-    let mut rest = Rest::Nothing;
+/// The remaining work from `step` on. Jumps lead forward only.
+fn remaining(steps: &[Step], mut step: usize) -> Remaining {
+    let mut remaining = Remaining::None;
     loop {
         match steps[step] {
-            Step::End => return rest,
+            Step::End => return remaining,
             Step::Jump(to) => step = usize::from(to),
-            // What passes through a write-back memory or read-ahead only goes on.
+            // No delay at the end of a write-back memory or of read-ahead.
             Step::Through { .. } | Step::Fetched(_) => step += 1,
             Step::Leave(_) => {
-                rest = Rest::Effects;
+                remaining = Remaining::Effects;
                 step += 1;
             }
-            _ => return Rest::Stages,
+            _ => return Remaining::Stages,
         }
     }
 }
 
-/// A resource to be made.
+/// A resource to be created.
 #[derive(Clone, Copy)]
 struct Template<'a> {
     spec: &'a StageSpec,
@@ -281,8 +281,8 @@ impl Writer {
     }
 }
 
-/// The seed of a resource's random stream. Hashed twice: streams of adjacent resources, of chains with adjacent seeds and
-/// of a load with the same seed are unrelated.
+/// The seed of a resource's random stream. Hashed twice, so that streams of adjacent resources, of chains with adjacent
+/// seeds, and of a load with the same seed are unrelated.
 const fn stream_seed(seed: u64, resource: usize) -> u64 {
     splitmix64(splitmix64(seed).wrapping_add(resource as u64))
 }
@@ -305,7 +305,7 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Buffer { capacity, drain, flushing } => Resource::Buffer(Buffer::new(*capacity, *drain, *flushing)),
         StageSpec::Window { slots, .. } => Resource::Window(Window::new(*slots)),
         StageSpec::Split { .. } => Resource::None,
-        StageSpec::Cache { hits, .. } => Resource::Shares(Shares::new(*hits, seed)),
+        StageSpec::Cache { hits, .. } => Resource::HitRatio(HitRatio::new(*hits, seed)),
         StageSpec::Clock { capacity, grain, .. } => Resource::Clock(Clock::new(*capacity, *grain)),
         StageSpec::Array { layout, members, interleave, .. } => {
             Resource::Array(Array::new(*layout, *members, *interleave))

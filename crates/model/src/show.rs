@@ -1,4 +1,4 @@
-//! A model as text, in the notation that `parse` reads: what is written can be read again.
+//! A model in the notation of `parse`; parsing the text gives the same model.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -27,7 +27,7 @@ impl fmt::Display for Named {
 }
 
 impl StageSpec {
-    /// What it is called when nobody named it: as it is written, without what is inside.
+    /// Default name: its notation without nested chains.
     pub fn label(&self) -> String {
         match self {
             Self::Window { slots, .. } => alloc::format!("window({slots})"),
@@ -161,7 +161,7 @@ impl fmt::Display for Shown {
     }
 }
 
-/// A span exactly, in the largest unit that divides it.
+/// An exact span in the largest unit that divides it.
 struct CompactSpan(Span);
 
 impl fmt::Display for CompactSpan {
@@ -176,7 +176,7 @@ impl fmt::Display for CompactSpan {
     }
 }
 
-/// A size exactly, without a space, in the largest unit that divides it.
+/// An exact size, without a space, in the largest unit that divides it.
 struct Compact(Bytes);
 
 impl fmt::Display for Compact {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use plimsoll_units::{Bytes, Iops, Span, Throughput};
 
-/// What a limit counts.
+/// The unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// Operations.
@@ -15,10 +15,10 @@ pub enum Rate {
     Bytes(Throughput),
 }
 
-/// How service times spread around their mean.
+/// Distribution of service times around their mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
-    /// All alike.
+    /// Constant.
     Constant,
     /// Exponential: squared coefficient of variation 1.
     Exponential,
@@ -37,27 +37,27 @@ impl Service {
     }
 }
 
-/// How long one server is busy with one operation.
+/// Service time of an operation at a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
-    /// Mean time of a read, and of everything that has no time of its own.
+    /// Mean time of a read, and the default for writes and flushes.
     pub mean: Span,
-    /// Mean time of a write, when it differs.
+    /// Mean time of a write, if different.
     pub write: Option<Span>,
-    /// Mean time of a flush, when it differs.
+    /// Mean time of a flush, if different.
     pub flush: Option<Span>,
-    /// Added for the bytes at this rate; `None` when size costs nothing.
+    /// Added for the bytes at this rate; `None` if the size does not matter.
     pub rate: Option<Throughput>,
     /// Spread of the mean times; the time for the bytes does not vary.
     pub spread: Service,
 }
 
-/// A disk that turns.
+/// A rotating disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskSpec {
     /// Bytes from its outer to its inner edge.
     pub capacity: Bytes,
-    /// One turn.
+    /// Time of a rotation.
     pub turn: Span,
     /// Seek to the next track.
     pub settle: Span,
@@ -71,137 +71,137 @@ pub struct DiskSpec {
     pub gain: f64,
     /// Operations that it can choose from, at least 1.
     pub queue: u32,
-    /// After so long without an operation the next one is positioned anew, wherever it begins; `None` for a disk of which
-    /// nobody else moves the head.
+    /// Idle time after which the next operation is positioned anew even if sequential; `None` if no other client moves
+    /// the head.
     pub idle: Option<Span>,
 }
 
-/// How an array places and protects data.
+/// Placement and protection of data in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Striped, nothing protects; the parts of an operation are issued together.
+    /// Striped without protection; the parts of an operation are issued together.
     Stripe,
-    /// Striped, and every chunk of an operation is an operation of its own, issued together: so volume managers do.
+    /// Striped, with every chunk of an operation as a separate operation, issued together, as volume managers do.
     SplitStripe,
-    /// Striped, but the rows of one operation are issued one after the other.
+    /// Striped, with the rows of an operation issued serially.
     SerialStripe,
-    /// Every write to all members, a read to one.
+    /// Writes to all members, reads from a single member.
     Mirror,
     /// Striped over pairs of mirrors: members are an even number.
     Raid10,
     /// Striped with rotating parity: a small write reads data and parity, then writes both.
     Raid5,
-    /// The same with two parities.
+    /// RAID 5 with two parities.
     Raid6,
 }
 
-/// What a write-back buffer does with a flush and a durable write.
+/// Treatment of flushes and durable writes by a write-back buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flushing {
-    /// It takes its time: a flush waits until all that was accepted before it is through, a durable write until it is
-    /// through itself. A volatile buffer that tells the truth.
+    /// A flush waits until all earlier accepted writes are written through, a durable write until it is written through
+    /// itself: an honest volatile buffer.
     Honoured,
-    /// It is answered at once: a protected buffer, or one that lies.
+    /// Answered at once: a protected buffer, or a volatile buffer that ignores flushes.
     Immediate,
 }
 
-/// Whether the two directions of a link share its rate.
+/// Whether both directions of a link share its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplex {
-    /// They share it.
+    /// Shared.
     Half,
-    /// Reads have all of it in one direction, writes in the other.
+    /// The full rate for each direction.
     Full,
 }
 
-/// One stage as data.
+/// A stage as data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StageSpec {
-    /// Lets operations pass no faster than a rate, evenly but for a burst.
+    /// Limits the rate of operations, with a burst.
     Limit {
         /// The rate.
         rate: Rate,
-        /// How much may pass at once after a rest: operations, or bytes for a limit by bytes.
+        /// Burst after an idle time: operations, or bytes for a limit by bytes.
         burst: u64,
-        /// A limit of operations counts one for each begun unit of this size; `None` counts operations of any size as one.
+        /// Size of the unit that a limit of operations counts, rounded up; `None` counts an operation of any size as 1.
         unit: Option<Bytes>,
     },
-    /// Servers with one queue, first come first served.
+    /// Servers with a common queue, first come first served.
     Station {
-        /// Operations served at the same time, at least 1.
+        /// Number of servers, at least 1.
         servers: u32,
-        /// What each takes.
+        /// Service time.
         demand: Demand,
     },
-    /// Servers with a queue each, chosen by address: flash dies, drives.
+    /// Servers with separate queues, chosen by address: flash dies, drives.
     Bank {
-        /// How many, at least 1.
+        /// Number of queues, at least 1.
         queues: u32,
         /// Neighbouring bytes that share a queue.
         grain: Bytes,
-        /// What each operation takes.
+        /// Service time.
         demand: Demand,
     },
-    /// A disk that turns.
+    /// A rotating disk.
     Disk(DiskSpec),
-    /// A pipe: transfers one after the other, then a latency that overlaps.
+    /// A link: serial transfers, then a latency that overlaps.
     Link {
-        /// Time that every operation takes besides its transfer.
+        /// Latency in addition to the transfer.
         latency: Span,
-        /// Transfer rate; `None` when it never binds.
+        /// Transfer rate; `None` for unlimited.
         bandwidth: Option<Throughput>,
-        /// What reads and writes share of it.
+        /// Whether reads and writes share the rate.
         duplex: Duplex,
     },
-    /// Storage that was measured as a whole: its rate by the number of operations in flight.
+    /// Storage measured as a whole: throughput by operations in flight.
     Curve {
-        /// Numbers of operations in flight, rising from 1, each with what was carried; straight lines between them.
+        /// Operations in flight, rising from 1, with the measured throughput; linear in between.
         points: Vec<(u32, Iops)>,
     },
-    /// A device that answers nothing at the end of every period: a garbage collection, a failover.
+    /// A periodic stall in which no operation completes, such as a garbage collection or a failover.
     Stall {
-        /// From one stall's end to the next one's end.
+        /// Period, from the end of a stall to the end of the next.
         every: Span,
-        /// How long each lasts, below `every`.
+        /// Length of a stall, below `every`.
         length: Span,
     },
-    /// Back-pressure: what exceeds a rate, once a burst is used up, is not held to the rate but delayed.
+    /// Back-pressure: after a burst, operations above a rate are delayed rather than limited to the rate.
     Pressure {
         /// The rate.
         rate: Rate,
-        /// How much may exceed it before the delay begins: operations, or bytes.
+        /// Excess allowed before the delay begins: operations, or bytes.
         burst: u64,
         /// The delay.
         delay: Span,
     },
-    /// Data that answers slowly after a rest, once for each grain.
+    /// Data whose first access after a rest is slow, per grain.
     Cold {
-        /// A grain is cold after so much time without an operation.
+        /// Time without access after which a grain is cold.
         rest: Span,
-        /// What the first operation on a cold grain takes besides.
+        /// Additional time of the first operation on a cold grain.
         extra: Span,
-        /// Neighbouring bytes that are cold or warm together.
+        /// Neighbouring bytes that get cold together.
         grain: Bytes,
         /// Share of the grains that are cold at the beginning, 0 to 1.
         share: f64,
     },
-    /// A fast memory that takes writes at a steady drain: full, it lets in only what drains.
+    /// A fast write buffer with a steady drain; when full, it accepts writes at the drain rate.
     Buffer {
-        /// What it holds.
+        /// Capacity.
         capacity: Bytes,
-        /// How fast it empties.
+        /// Drain rate.
         drain: Throughput,
-        /// What a flush and a durable write find.
+        /// Treatment of flushes and durable writes.
         flushing: Flushing,
     },
-    /// No more than so many operations are inside at the same time; the others wait in order.
+    /// Limits the operations inside; the others wait in order.
     Window {
-        /// How many, at least 1.
+        /// Maximum operations inside, at least 1.
         slots: u32,
-        /// What they are inside of.
+        /// The limited stages.
         inside: ChainSpec,
     },
-    /// Another way for each kind of operation.
+    /// A separate chain for each kind of operation.
     Split {
         /// Reads.
         read: ChainSpec,
@@ -210,79 +210,78 @@ pub enum StageSpec {
         /// Flushes.
         flush: ChainSpec,
     },
-    /// A cache of which only the share of hits is known (Che 2002 gives it for a working set). It is for reads: all
-    /// else goes the way of a miss.
+    /// A cache with a given hit ratio (Che 2002 derives it from a working set). Only reads hit; other operations take
+    /// the miss path.
     Cache {
-        /// Share of the reads that hit, 0 to 1.
+        /// Hit ratio of reads, 0 to 1.
         hits: f64,
-        /// The way of a hit.
+        /// Stages of a hit.
         hit: ChainSpec,
-        /// The way of a miss.
+        /// Stages of a miss.
         miss: ChainSpec,
     },
-    /// A cache that remembers which blocks it holds (CLOCK replacement, Corbató 1968). Writes go the way of a miss and
-    /// leave their blocks in it.
+    /// A cache that tracks its blocks (CLOCK replacement, Corbató 1968). Writes take the miss path and leave their
+    /// blocks in the cache.
     Clock {
-        /// What it holds.
+        /// Capacity.
         capacity: Bytes,
-        /// The size of its blocks.
+        /// Block size.
         grain: Bytes,
-        /// The way of a read of which it holds all.
+        /// Stages of a read with all blocks cached.
         hit: ChainSpec,
-        /// The way of all else.
+        /// Stages of other operations.
         miss: ChainSpec,
     },
-    /// Read-ahead: reads of a stream are answered from what was read before they came.
+    /// Read-ahead: reads of a sequential stream are answered from prefetched data.
     Prefetch {
-        /// Bytes that are read ahead of a stream, at most.
+        /// Maximum bytes prefetched per stream.
         window: Bytes,
         /// Size of the reads inside.
         unit: Bytes,
-        /// Streams that are followed at the same time, at least 1.
+        /// Maximum concurrent streams, at least 1.
         streams: u32,
-        /// Where they read from, and the way of all else.
+        /// The stages for prefetches and all other operations.
         inside: ChainSpec,
     },
     /// Several members that share the data.
     Array {
-        /// How.
+        /// Placement of data.
         layout: Layout,
-        /// How many, at least 2 (4 for RAID 6, 3 for RAID 5).
+        /// Number of members, at least 2 (4 for RAID 6, 3 for RAID 5).
         members: u32,
-        /// Bytes before the next member's turn.
+        /// Stripe unit: contiguous bytes on a member.
         interleave: Bytes,
-        /// What each member is.
+        /// Stages of each member.
         member: ChainSpec,
     },
-    /// A memory that answers writes before they are through: they go on behind it, and free their place when they are.
+    /// A memory that answers writes before they are written through; their space is freed when they are.
     WriteBack {
-        /// What it holds.
+        /// Capacity.
         capacity: Bytes,
-        /// Pieces of at most 1 MiB that go on behind the answer at the same time, at least 1.
+        /// Maximum concurrent write-back pieces of up to 1 MiB, at least 1.
         depth: u32,
-        /// What a flush and a durable write find.
+        /// Treatment of flushes and durable writes.
         flushing: Flushing,
-        /// Share of the writes that read from the stages inside before they are accepted, 0 to 1: metadata, or the rest of
-        /// a compressed block.
+        /// Share of writes that first read from the inner stages, 0 to 1: metadata, or the rest of a compressed block.
         reads: f64,
-        /// Where everything goes: writes behind the answer, reads before it.
+        /// Inner stages, for reads and write-back.
         inside: ChainSpec,
     },
 }
 
-/// A stage with the name that reports give it.
+/// A stage with its display name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// The stage.
     pub stage: StageSpec,
-    /// Its name; without one it is called as it is written.
+    /// Its name; the notation is the default.
     pub name: Option<Box<str>>,
 }
 
-/// Stages that operations pass one after the other. May be empty where it stands inside another stage.
+/// Stages that operations pass in order. May be empty inside another stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChainSpec(pub(crate) Vec<Named>);
 
-/// Why stages cannot be a model.
+/// The reason why stages do not form a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid(pub String);

@@ -1,4 +1,4 @@
-//! A stall: nothing leaves while it lasts, and everything that waited leaves at its end.
+//! A stall: operations that arrive during it leave at its end.
 
 use plimsoll_units::{Instant, Span};
 

@@ -1,7 +1,7 @@
-//! A station: servers with one queue, first come first served.
+//! A station: servers with a common queue, first come first served.
 //!
-//! An operation starts when the server that is free first is free (Lindley's recurrence for many servers, Kiefer and
-//! Wolfowitz 1955), so that its departure is known as soon as it arrives.
+//! An operation starts when the first server is free (Lindley's recurrence for many servers, Kiefer and Wolfowitz
+//! 1955), so its departure is determined at its arrival.
 
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
@@ -12,7 +12,7 @@ use crate::variate::Variate;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Station {
-    /// When each server is free.
+    /// Time at which each server is free.
     free: BinaryHeap<Reverse<Instant>>,
     service: Variate,
 }

@@ -1,4 +1,4 @@
-//! Which stages can be a model together.
+//! Validation of models.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,12 +8,12 @@ use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::spec::{ChainSpec, Demand, Flushing, Invalid, Layout, Named, Service, StageSpec};
 
-/// The most stages that a model may have, those inside of others counted too.
-const MOST_STAGES: usize = 64;
-/// The most resources: stages times the members of the arrays that they are inside of.
-const MOST_RESOURCES: usize = 20_000;
-/// The most units that are read ahead of a stream.
-const MOST_AHEAD: u64 = 4096;
+/// Maximum stages of a model, including nested ones.
+const MAX_STAGES: usize = 64;
+/// Maximum resources: stages times the members of the arrays around them.
+const MAX_RESOURCES: usize = 20_000;
+/// Maximum units of a stream's window.
+const MAX_AHEAD: u64 = 4096;
 
 impl From<StageSpec> for Named {
     fn from(stage: StageSpec) -> Self {
@@ -22,36 +22,39 @@ impl From<StageSpec> for Named {
 }
 
 impl ChainSpec {
-    /// A model of these stages.
+    /// Validates stages as a model.
     ///
     /// # Errors
-    /// When there is none or too many, one has no server, slot, queue or room, a stall lasts as long as its period, a
-    /// share is not between 0 and 1, an array has too few members, or an operation could pass without any time: a
-    /// closed load on it would never let time pass.
+    /// If the number of stages is out of range, a stage has no server, slot, queue or room, a stall lasts as long as
+    /// its period, a share is not between 0 and 1, an array has too few members, or some operation takes no time:
+    /// virtual time would not advance under a closed load.
     pub fn new(stages: Vec<Named>) -> Result<Self, Invalid> {
         let chain = Self(stages);
         let (stages, resources) = chain.size();
-        if stages == 0 || stages > MOST_STAGES || resources > MOST_RESOURCES {
+        if stages == 0 || stages > MAX_STAGES || resources > MAX_RESOURCES {
             return Err(Invalid(format!(
-                "a model has 1 to {MOST_STAGES} stages, and {MOST_RESOURCES} with all members"
+                "a model has 1 to {MAX_STAGES} stages, and at most {MAX_RESOURCES} with all members"
             )));
         }
         chain.check()?;
-        if chain.takes_time() { Ok(chain) } else { Err(Invalid("an operation could pass it in no time at all".into())) }
+        if chain.takes_time() {
+            Ok(chain)
+        } else {
+            Err(Invalid("some operation would take no time: add a link or a station with a time above zero".into()))
+        }
     }
 
-    /// Stages that stand inside another stage: they may be none.
-    pub const fn inside(stages: Vec<Named>) -> Self {
+    /// Nested stages, which may be empty and are validated with the whole chain.
+    pub const fn nested(stages: Vec<Named>) -> Self {
         Self(stages)
     }
 
-    /// The stages, from the side where operations enter; those inside of others not.
+    /// The top-level stages, in the order in which operations pass.
     pub fn stages(&self) -> &[Named] {
         &self.0
     }
 
-    /// What each stage is called, those inside of others after the one that they are in: in the order of
-    /// [`crate::Stage`].
+    /// The display names of all stages, in the order of [`crate::Stage`].
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for named in &self.0 {
@@ -66,7 +69,7 @@ impl ChainSpec {
         names
     }
 
-    /// Capacity of the write-back cache in front of everything else that stores data; none where there is no such cache.
+    /// Capacity of the write-back cache in front of all stages that store data, if any.
     pub fn write_back(&self) -> Option<Bytes> {
         self.0.iter().find_map(|named| match &named.stage {
             StageSpec::WriteBack { capacity, .. } => Some(*capacity),
@@ -74,7 +77,7 @@ impl ChainSpec {
         })
     }
 
-    /// Stages, and resources that they need.
+    /// Number of stages, and of the resources that they need.
     fn size(&self) -> (usize, usize) {
         let mut size = (0, 0);
         for named in &self.0 {
@@ -99,7 +102,7 @@ impl ChainSpec {
         Ok(())
     }
 
-    /// True when every operation takes some time, whatever way it goes.
+    /// True if every operation takes time on every path.
     fn takes_time(&self) -> bool {
         self.0.iter().any(|named| match &named.stage {
             StageSpec::Limit { .. } | StageSpec::Disk(_) | StageSpec::Curve { .. } => true,
@@ -111,7 +114,7 @@ impl ChainSpec {
             | StageSpec::Buffer { .. }
             | StageSpec::Prefetch { .. } => false,
             StageSpec::Window { inside, .. } | StageSpec::Array { member: inside, .. } => inside.takes_time(),
-            // Room is only made by what takes time: a load of writes is held to it in the end.
+            // Space is freed only by stages that take time: these limit a load of writes in the long run.
             StageSpec::WriteBack { inside, flushing, .. } => *flushing == Flushing::Honoured && inside.takes_time(),
             StageSpec::Split { read, write, flush } => [read, write, flush].iter().all(|way| way.takes_time()),
             StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => {
@@ -122,7 +125,7 @@ impl ChainSpec {
 }
 
 impl Demand {
-    /// The same time for everything.
+    /// The same time for all operations.
     pub const fn constant(mean: Span) -> Self {
         Self { mean, write: None, flush: None, rate: None, spread: Service::Constant }
     }
@@ -134,7 +137,7 @@ impl Demand {
 }
 
 impl StageSpec {
-    /// The chains inside, in the order in which they are written.
+    /// Nested chains, in textual order.
     pub fn insides(&self) -> Vec<&ChainSpec> {
         match self {
             Self::Window { inside, .. } | Self::WriteBack { inside, .. } | Self::Prefetch { inside, .. } => {
@@ -147,7 +150,7 @@ impl StageSpec {
         }
     }
 
-    /// What is wrong with its own numbers.
+    /// The rule that its parameters violate.
     fn fault(&self) -> Option<&'static str> {
         let share = |share: f64| (0.0..=1.0).contains(&share);
         let spread = |demand: &Demand| match demand.spread {
@@ -187,7 +190,7 @@ impl StageSpec {
                 unit.get() >= 512
                     && unit.get() <= 1 << 30
                     && window >= unit
-                    && window.get() / unit.get() <= MOST_AHEAD
+                    && window.get() / unit.get() <= MAX_AHEAD
                     && (1..=1024).contains(streams),
                 "a unit of 512 bytes to 1 GiB, a window of 1 to 4,096 units, 1 to 1,024 streams",
             ),
@@ -196,11 +199,12 @@ impl StageSpec {
             }
             Self::Window { slots, .. } => (*slots > 0, "a window has at least 1 slot"),
             Self::Cache { hits, .. } => (share(*hits), "a share of 0 to 100 %"),
-            Self::Clock { capacity, grain, .. } => {
-                (grain.get() >= 512 && capacity >= grain, "blocks of at least 512 bytes, and room for one of them")
-            }
+            Self::Clock { capacity, grain, .. } => (
+                grain.get() >= 512 && capacity >= grain,
+                "blocks of at least 512 bytes, and room for at least one block",
+            ),
             Self::Array { layout, members, interleave, .. } => (
-                *members >= layout.least()
+                *members >= layout.min_members()
                     && *members <= 1024
                     && interleave.get() >= 512
                     && (*layout != Layout::Raid10 || members.is_multiple_of(2)),
@@ -219,8 +223,8 @@ fn is_curve(points: &[(u32, Iops)]) -> bool {
 }
 
 impl Layout {
-    /// The fewest members.
-    pub const fn least(self) -> u32 {
+    /// Minimum number of members.
+    pub const fn min_members(self) -> u32 {
         match self {
             Self::Stripe | Self::SplitStripe | Self::SerialStripe | Self::Mirror => 2,
             Self::Raid5 => 3,
@@ -241,7 +245,7 @@ impl Layout {
         }
     }
 
-    /// All of them.
+    /// All layouts.
     pub const ALL: [Self; 7] =
         [Self::Stripe, Self::SplitStripe, Self::SerialStripe, Self::Mirror, Self::Raid10, Self::Raid5, Self::Raid6];
 }

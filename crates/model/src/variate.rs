@@ -1,6 +1,6 @@
-//! Service times: a mean with a spread, drawn from a random stream of its own.
+//! Service times: random values with a given mean and distribution.
 //!
-//! A spread is kept as a table of its quantiles, straight lines between them: a draw is one random number and one
+//! The distribution is a table of quantiles with linear interpolation: a draw costs a random number and a
 //! multiplication. The two outermost bins, a thousandth of the draws, are computed in full, so that tails are exact.
 
 use alloc::sync::Arc;
@@ -14,11 +14,11 @@ use crate::spec::{Demand, Service};
 /// Bins of the table; a power of two.
 const BINS: usize = 2048;
 
-/// What one server takes for one operation.
+/// The service time of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Variate {
     demand: Demand,
-    /// Factors of the mean at the borders of the bins; `None` when nothing spreads.
+    /// Multiples of the mean at the bin borders; `None` for constant times.
     quantiles: Option<Arc<[f64]>>,
     rng: Rng,
 }
@@ -32,12 +32,12 @@ impl Variate {
         Self { demand, quantiles, rng: Rng::with_seed(seed) }
     }
 
-    /// The same with a random stream of its own.
+    /// The same distribution with another random stream.
     pub(crate) fn reseeded(&self, seed: u64) -> Self {
         Self { rng: Rng::with_seed(seed), ..self.clone() }
     }
 
-    /// The time for an operation of this kind, of which `bytes` are moved by this server.
+    /// The time for an operation of which this server moves `bytes`.
     #[inline]
     pub(crate) fn draw(&mut self, op: &Op, bytes: u64) -> Span {
         let mean = match op.kind {
@@ -52,14 +52,14 @@ impl Variate {
         }
     }
 
-    /// A time with this mean.
+    /// A random time with this mean.
     #[inline]
     pub(crate) fn spread_out(&mut self, mean: Span) -> Span {
         let Some(quantiles) = &self.quantiles else { return mean };
         let bits = self.rng.u64(..);
         let bin = (bits >> (64 - BINS.trailing_zeros())) as usize;
         let factor = if bin == 0 || bin == BINS - 1 {
-            // 53 bits and a half keep the value between 0 and 1.
+            // 53 bits plus a half keep the value strictly between 0 and 1.
             quantile(self.demand.spread, ((bits >> 11) as f64 + 0.5) / (1_u64 << 53) as f64)
         } else {
             let within = (bits << BINS.trailing_zeros() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -69,7 +69,7 @@ impl Variate {
     }
 }
 
-/// The factor of the mean that this share of service times does not exceed; `share` strictly between 0 and 1.
+/// The quantile in multiples of the mean; `share` strictly between 0 and 1.
 fn quantile(spread: Service, share: f64) -> f64 {
     match spread {
         Service::Constant => 1.0,
@@ -82,7 +82,7 @@ fn quantile(spread: Service, share: f64) -> f64 {
     }
 }
 
-/// Numerator and denominator of the rational approximations of AS 241: near the centre, beside it, in the tails.
+/// Numerator and denominator of the rational approximations of AS 241: near the centre, further out, and in the tails.
 const CENTRE: [[f64; 8]; 2] = [
     [
         3.387_132_872_796_366_6,
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn normal_quantiles_are_those_of_the_distribution() {
+    fn normal_quantiles_invert_the_distribution() {
         for x in [-8.0, -5.5, -3.0, -1.5, -0.3, 0.0, 0.7, 1.1, 1.96, 3.3, 5.0] {
             let share = 0.5 * libm::erfc(-x / core::f64::consts::SQRT_2);
             let found = normal_quantile(share);

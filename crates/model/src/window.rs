@@ -1,4 +1,4 @@
-//! A window: no more than so many operations are inside, the others wait in order.
+//! A window: at most a given number of operations are inside, the others wait in order.
 
 use alloc::collections::VecDeque;
 
@@ -13,7 +13,7 @@ impl Window {
         Self { free: slots, waiting: VecDeque::new() }
     }
 
-    /// True when `passage` may enter now; else it waits.
+    /// True if `passage` enters now; else it waits.
     #[inline]
     pub(crate) fn enter(&mut self, passage: u32) -> bool {
         if self.free > 0 {
@@ -24,7 +24,7 @@ impl Window {
         false
     }
 
-    /// One leaves; who enters in its place.
+    /// Frees a slot; returns the passage that takes it.
     #[inline]
     pub(crate) fn leave(&mut self) -> Option<u32> {
         let next = self.waiting.pop_front();

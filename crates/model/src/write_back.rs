@@ -1,4 +1,4 @@
-//! A write-back memory: writes are answered when they have found room, and go on behind the answer.
+//! A write-back memory: writes are answered as soon as they have room, and written through afterwards.
 
 use alloc::collections::VecDeque;
 
@@ -7,14 +7,15 @@ use plimsoll_units::{Bytes, Kind, Op};
 
 use crate::spec::Flushing;
 
-/// Writes are moved on in pieces of at most this size, as kernels and drives do: room is freed as they arrive.
+/// Writes are written through in pieces of at most this size, as kernels and drives do, so that room is freed step by
+/// step.
 const PIECE: u32 = 1 << 20;
 
-/// A piece of a write that waits to be moved on.
+/// A piece of a write to be written through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) op: Op,
-    /// How many flushes had come before it.
+    /// Number of flushes before it.
     pub(crate) epoch: u32,
 }
 
@@ -25,29 +26,29 @@ pub(crate) struct WriteBack {
     flushing: Flushing,
     used: u64,
     under_way: u32,
-    /// Pieces that were accepted and not yet started.
+    /// Pieces accepted and not started.
     backlog: VecDeque<Piece>,
-    /// Who waits for room, in order.
+    /// Passages that wait for room, in order.
     waiting: VecDeque<u32>,
     /// Flushes so far.
     epoch: u32,
-    /// Pieces not yet through, by epoch, the oldest first; the first epoch's number.
+    /// Unfinished pieces by epoch, the oldest first, and the number of the oldest epoch.
     unfinished: VecDeque<u32>,
     oldest: u32,
-    /// Flushes that wait for the epochs up to theirs.
+    /// Waiting flushes, with the last epoch that they cover.
     flushes: VecDeque<(u32, u32)>,
-    /// Share of the writes that read first.
+    /// Share of writes that read first.
     reads: f64,
     rng: Rng,
 }
 
-/// What an operation does that comes to a write-back memory, or to read-ahead.
+/// Effect of the arrival of an operation at a write-back memory or at read-ahead.
 pub(crate) enum Arrival {
-    /// It goes through the stages inside, and is answered after them.
+    /// Passes through the inner stages and is answered after them.
     Through,
-    /// It is answered at once.
+    /// Answered at once.
     Answered,
-    /// It waits, for room, for what it flushes, or for what is read.
+    /// Waits for room, for the flushed writes, or for a read.
     Waits,
 }
 
@@ -70,13 +71,13 @@ impl WriteBack {
         }
     }
 
-    /// Whether a write that comes now has to read before it is accepted.
+    /// Draws whether a write has to read before it is accepted.
     pub(crate) fn reads_first(&mut self, op: &Op) -> bool {
         let is_write = matches!(op.kind, Kind::Write | Kind::DurableWrite) && op.length > 0;
         is_write && self.reads > 0.0 && self.rng.f64() < self.reads
     }
 
-    /// `progress` is how many bytes of the write were accepted before.
+    /// `progress` is the number of bytes already accepted.
     pub(crate) fn enter(&mut self, passage: u32, op: &Op, progress: &mut u32) -> Arrival {
         let waits = self.flushing == Flushing::Honoured;
         match op.kind {
@@ -99,12 +100,12 @@ impl WriteBack {
         }
     }
 
-    /// The first that waits for room.
+    /// The first passage that waits for room.
     pub(crate) fn first_waiting(&self) -> Option<u32> {
         self.waiting.front().copied()
     }
 
-    /// Accepts more of the first that waits; true, and it waits no more, when all of it was.
+    /// Accepts more of the first waiting write; true if it is accepted in full and waits no longer.
     pub(crate) fn accept_first(&mut self, op: &Op, progress: &mut u32) -> bool {
         let all = self.accept(op, progress);
         if all {
@@ -113,7 +114,7 @@ impl WriteBack {
         all
     }
 
-    /// The next piece to be moved on, when one may start.
+    /// The next piece to write through, if one may start.
     pub(crate) fn start(&mut self) -> Option<Piece> {
         if self.under_way == self.depth {
             return None;
@@ -123,7 +124,7 @@ impl WriteBack {
         Some(piece)
     }
 
-    /// A piece is through: its room is free. The flush that waited for it and no other, if any.
+    /// Frees the room of a finished piece; returns a flush that is thereby complete.
     pub(crate) fn through(&mut self, piece: &Piece) -> Option<u32> {
         self.under_way -= 1;
         self.used -= u64::from(piece.op.length);
@@ -135,7 +136,7 @@ impl WriteBack {
         self.satisfied_flush()
     }
 
-    /// The next flush whose writes are all through.
+    /// The next flush whose writes are all finished.
     pub(crate) fn satisfied_flush(&mut self) -> Option<u32> {
         let &(epoch, passage) = self.flushes.front()?;
         (epoch < self.oldest).then(|| {
@@ -154,8 +155,7 @@ impl WriteBack {
         Arrival::Waits
     }
 
-    /// Takes as much as there is room for; true when that is all. An operation larger than the room itself passes
-    /// piece by piece.
+    /// Accepts as much as fits; true if that is all. An operation larger than the capacity passes piece by piece.
     fn accept(&mut self, op: &Op, progress: &mut u32) -> bool {
         while *progress < op.length {
             let length = (op.length - *progress).min(PIECE);

@@ -1,10 +1,10 @@
-//! How exactly a volume keeps what its model says, beside other ways to slow storage down, all in one run and in turns.
+//! Accuracy of emulated volumes compared with other ways to slow storage down, in interleaved rounds of a single run.
 //!
-//! `cargo bench --bench accuracy` prints the tables of `docs/performance.md`: caps, fixed delays, and five products of the
-//! catalogue through the front against their simulation. `-- caps`, `-- delays` and `-- front` print one of them.
-//! `PLIMSOLL_BENCH_PAIRS` is the number of rounds (3), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (10), and
-//! with `PLIMSOLL_BENCH_RT=1` servers and client have real-time priority. Peers that are not installed are left out, and all of
-//! them with `PLIMSOLL_BENCH_PEERS=0`.
+//! `cargo bench --bench accuracy` prints the tables of `docs/performance.md`: caps, fixed delays, and five products of
+//! the catalogue over NBD against their simulation. `-- caps`, `-- delays` and `-- front` print one of them.
+//! `PLIMSOLL_BENCH_PAIRS` is the number of rounds (3), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (10);
+//! `PLIMSOLL_BENCH_RT=1` sets real-time priority. Peers that are not installed are skipped, and all of them with
+//! `PLIMSOLL_BENCH_PEERS=0`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 #[path = "accuracy/front.rs"]
@@ -24,7 +24,7 @@ use plimsoll_units::Span;
 use crate::offered::Seen;
 use crate::servers::Server;
 
-/// What a server is asked to be like.
+/// Requested behaviour of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Like {
     Iops(u64),
@@ -32,21 +32,21 @@ pub enum Like {
     Delay(Span),
 }
 
-/// One row of a table, for every server.
+/// A row of a table with the results of every server.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub like: Like,
     pub depth: u32,
 }
 
-/// The floor is measured so long before every measurement.
+/// Duration of the floor measurement before every measurement.
 pub const FLOOR: Span = Span::from_secs(1);
 
-/// Every operation reads so many bytes.
+/// Bytes of each read.
 pub const BLOCK: u64 = 4096;
 
 impl Case {
-    /// Operations a second of something that is exactly so.
+    /// Exact operations per second.
     pub fn ideal_iops(&self) -> f64 {
         match self.like {
             Like::Iops(iops) => iops as f64,
@@ -55,7 +55,7 @@ impl Case {
         }
     }
 
-    /// Its response time.
+    /// Response time.
     pub fn ideal_response(&self) -> Span {
         Span::from_secs_f64(f64::from(self.depth) / self.ideal_iops())
     }
@@ -71,7 +71,7 @@ impl Case {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` passes --test: there is nothing to test here.
+    // `cargo test --benches` passes --test: there are no tests here.
     if arguments.iter().any(|argument| argument == "--test") {
         return;
     }
@@ -98,7 +98,7 @@ pub fn rounds() -> usize {
     number("PLIMSOLL_BENCH_PAIRS", 3)
 }
 
-/// How long each measurement lasts.
+/// Duration of each measurement.
 pub fn lasts() -> Span {
     Span::from_secs(number("PLIMSOLL_BENCH_SECONDS", 10) as u64)
 }
@@ -204,10 +204,10 @@ fn delays() {
     }
 }
 
-/// What each round showed, with the floor of that minute; or why the server cannot be like that.
+/// Results of each round with the floor at that time, or the reason why the server does not support the case.
 type Rounds = Result<Vec<(Seen, Floor)>, String>;
 
-/// All servers, one after the other in every round, so that a drift of the machine favours none.
+/// Measures all servers in every round, so that drift affects all equally.
 fn in_turns(case: &Case) -> Vec<(Server, Rounds)> {
     let servers = if number("PLIMSOLL_BENCH_PEERS", 1) == 0 { &Server::ALL[..1] } else { &Server::ALL };
     let mut all: Vec<(Server, Rounds)> = servers.iter().map(|server| (*server, Ok(Vec::new()))).collect();
@@ -226,7 +226,7 @@ fn in_turns(case: &Case) -> Vec<(Server, Rounds)> {
     all
 }
 
-/// The middle of an odd number of values, the lower of the middle two of an even one.
+/// The median, the lower of the two middle values for an even number.
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

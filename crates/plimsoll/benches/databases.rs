@@ -1,4 +1,5 @@
-//! Short transactions beside pgbench, on one server, in turns; and what the client costs while a server works from memory.
+//! Short transactions compared with pgbench on the same server, in turns; and the client's cost with a server in
+//! memory.
 //!
 //! `cargo bench --bench databases`, with PostgreSQL installed, prints tables. `PLIMSOLL_BENCH_SECONDS` is the length of each run
 //! (8), `PLIMSOLL_BENCH_ROUNDS` how often both are run (3). Commits do not wait for storage here: programs are compared.
@@ -11,7 +12,7 @@ use plimsoll_record::{StepWork, SuiteRun};
 
 const CLIENTS: &str = "4";
 const SCALE: &str = "4";
-/// What both call it, pgbench's flag, and ours.
+/// Name, pgbench's flag, and plimsoll's.
 const SCRIPTS: [(&str, &str, &str); 3] = [
     ("TPC-B", "tpcb-like", "tpc-b"),
     ("simple update", "simple-update", "simple-update"),
@@ -19,7 +20,7 @@ const SCRIPTS: [(&str, &str, &str); 3] = [
 ];
 
 fn main() {
-    // `cargo test --benches` passes --test: there is nothing to test here.
+    // `cargo test --benches` passes --test: there are no tests here.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -36,7 +37,7 @@ fn number(variable: &str, usual: u32) -> u32 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
-/// Transactions a second, and microseconds of the client's processor time for each.
+/// Transactions per second, and microseconds of the client's processor time for each.
 type Figures = (f64, f64);
 
 fn beside_pgbench(server: &Server) {
@@ -49,7 +50,7 @@ fn beside_pgbench(server: &Server) {
     for (name, theirs, ours) in SCRIPTS {
         let mut pairs: Vec<(Figures, Figures)> = Vec::new();
         for round in 0..rounds {
-            // In turns, and who begins changes.
+            // Alternates the order.
             let pair = if round % 2 == 0 {
                 let first = server.pgbench(theirs, seconds);
                 (first, server.plimsoll(ours, seconds))
@@ -75,7 +76,7 @@ fn beside_pgbench(server: &Server) {
     }
 }
 
-/// A server that works from memory: its share of all processor time that it and the client used.
+/// Share of the server in the processor time of server and client.
 fn from_memory(server: &Server) {
     println!("\n| cached | a second | server's share of server and client |\n|---|---|---|");
     let suites: [(&str, &[&str]); 2] = [
@@ -101,7 +102,7 @@ fn from_memory(server: &Server) {
     }
 }
 
-/// A server with one database for each of the two.
+/// A server with a database for each program.
 struct Server {
     programs: PathBuf,
     folder: PathBuf,
@@ -170,7 +171,7 @@ impl Server {
         (tps, used * 1e6 / (tps * f64::from(seconds)))
     }
 
-    /// The same statements one by one.
+    /// The same with separate statements.
     fn plimsoll(&self, script: &str, seconds: u32) -> Figures {
         let measure = format!("{seconds}s");
         let suite = self.suite(&[

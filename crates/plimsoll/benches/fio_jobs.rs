@@ -1,4 +1,4 @@
-//! The same jobs through fio and through `plimsoll fio`, in turns: operations a second and user time for each.
+//! The same jobs with fio and `plimsoll fio`, in turns: operations per second and user time for each.
 //!
 //! `cargo bench --bench fio_jobs` prints the table. Needs fio. `PLIMSOLL_BENCH_DIR` names the folder for files of 256 MiB,
 //! `PLIMSOLL_BENCH_PAIRS` the number of pairs (5), `PLIMSOLL_BENCH_SECONDS` the length of each run (3).
@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Jobs that many people run.
+/// Common jobs.
 const JOBS: [(&str, &str); 6] = [
     ("random reads, 4k, direct, io_uring, depth 1", "--rw=randread --bs=4k --ioengine=io_uring --iodepth=1 --direct=1"),
     (
@@ -23,7 +23,7 @@ const JOBS: [(&str, &str); 6] = [
     ("nothing, depth 32", "--rw=randread --bs=4k --ioengine=null --iodepth=32"),
 ];
 
-/// Operations a second, and user-mode nanoseconds for each operation.
+/// Operations per second, and user-mode nanoseconds per operation.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     iops: f64,
@@ -31,7 +31,7 @@ struct Seen {
 }
 
 fn main() {
-    // `cargo test --benches` passes --test: there is nothing to test here.
+    // `cargo test --benches` passes --test: there are no tests here.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -54,13 +54,13 @@ fn main() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Runs pairs of a job, prints its line, and gives the ratios.
+/// Runs pairs of a job, prints its line, and returns the ratios.
 fn compare(name: &str, options: &str, folder: &Path) -> (f64, f64) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let own = || run(Command::new(env!("CARGO_BIN_EXE_plimsoll")).arg("fio"), options, &folder.join("plimsoll"));
     let other = || run(&mut Command::new("fio"), options, &folder.join("fio"));
     for pair in 0..number("PLIMSOLL_BENCH_PAIRS", 5) {
-        // ABBA: a drift of the storage favours neither.
+        // ABBA order cancels drift of the storage.
         if pair % 2 == 0 {
             ours.push(own());
             theirs.push(other());
@@ -76,7 +76,7 @@ fn compare(name: &str, options: &str, folder: &Path) -> (f64, f64) {
     (a / b, c / d)
 }
 
-/// One run, as the program's own results tell it.
+/// A run with the program's own results.
 fn run(program: &mut Command, options: &str, file: &Path) -> Seen {
     let seconds = number("PLIMSOLL_BENCH_SECONDS", 3);
     let output = program

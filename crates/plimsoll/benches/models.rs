@@ -1,5 +1,5 @@
-//! Models and the catalogue alone, on one core: how many operations of each kind of model are simulated in a second,
-//! beside `SimPy`; how long it takes to quote the whole catalogue, and to match a load.
+//! Simulated operations per second of each kind of model on a single core, compared with `SimPy`; and the time of
+//! quoting the whole catalogue and of a match.
 //!
 //! `cargo bench --bench models` prints the tables of `docs/performance.md`. With Python and `SimPy` (`pip install simpy`)
 //! its M/M/16 runs in turns with ours; `PLIMSOLL_BENCH_PYTHON` names another interpreter than `python3`.
@@ -17,7 +17,7 @@ use plimsoll_units::{Bytes, Span};
 const DEPTH: u32 = 32;
 const ROUNDS: usize = 5;
 
-/// Model, name, operations: one stage each, then whole products.
+/// Model, name, operations: single stages, then products.
 const MODELS: &[(&str, &str)] = &[
     ("limit", "limit(1M)"),
     ("station, one server", "station(1, 1us)"),
@@ -34,7 +34,7 @@ const MODELS: &[(&str, &str)] = &[
     ),
 ];
 
-/// An M/M/k of 16 servers at 90 % load, as short as it can be written.
+/// An M/M/16 at 90 % load.
 const SIMPY: &str = "
 import simpy, random, time, sys
 n = int(sys.argv[1])
@@ -52,7 +52,7 @@ start = time.perf_counter(); env.run(); print(n / (time.perf_counter() - start))
 ";
 
 fn main() {
-    // `cargo test --benches` passes --test: there is nothing to test here.
+    // `cargo test --benches` passes --test: there are no tests here.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -67,8 +67,8 @@ fn main() {
     catalogue();
 }
 
-/// The whole catalogue: every product at every value of its first option of few values, in 100 sizes, on 4 KiB reads;
-/// then a match of one load line.
+/// The whole catalogue: every product at every value of its first option with few values, in 100 sizes, for 4 KiB
+/// reads; then a match of a load line.
 fn catalogue() {
     let start = Instant::now();
     let catalogue = Catalogue::built_in();
@@ -93,7 +93,7 @@ fn catalogue() {
     println!("A match of 5,000 IOPS at p99 <= 5 ms: {:.0} ms.", matches[ROUNDS / 2] * 1e3);
 }
 
-/// What a quote works out.
+/// Result of a quote.
 fn quoted(offer: &Offer, ask: &Ask) -> f64 {
     let ceiling = offer.standing(ask).binding().map_or(0.0, |bound| bound.iops);
     ceiling + offer.prices().first().map_or(0.0, |price| price.monthly.as_f64())
@@ -134,7 +134,7 @@ fn one_match(catalogue: &Catalogue, terms: &Terms) -> f64 {
     let objective = "p99<=5ms".parse().unwrap();
     let need = plimsoll_choose::Need { streams, iops: 5e3, objective, capacity: Bytes::gib(200) };
     let start = Instant::now();
-    assert!(!plimsoll_choose::matching(catalogue, &need, terms, 12).carries.is_empty(), "something carries it");
+    assert!(!plimsoll_choose::matching(catalogue, &need, terms, 12).suitable.is_empty(), "something carries it");
     start.elapsed().as_secs_f64()
 }
 

@@ -1,4 +1,4 @@
-//! plimsoll against its peer, in one run: pairs in turns, ratios of medians.
+//! Comparison with fio in a single run: interleaved pairs, ratios of medians.
 //!
 //! `cargo bench --bench peer` prints the tables of `docs/performance.md`. Needs fio; as root it adds a RAM-backed block
 //! device (zram) of its own. `PLIMSOLL_BENCH_DIR` names the folder for the file, `PLIMSOLL_BENCH_PAIRS` the number of
@@ -26,7 +26,7 @@ pub struct Seen {
 }
 
 fn main() {
-    // `cargo test --benches` passes --test: there is nothing to test here.
+    // `cargo test --benches` passes --test: there are no tests here.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -85,7 +85,7 @@ fn make_file(path: &Path) {
     assert!(filled.success(), "dd could not make {}", path.display());
 }
 
-/// Measures two programs alternately, in the order ABBA: a drift of the storage favours neither.
+/// Measures two programs in ABBA order, which cancels drift of the storage.
 fn alternate(a: impl Fn() -> Seen, b: impl Fn() -> Seen) -> (Vec<Seen>, Vec<Seen>) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for pair in 0..pairs() {
@@ -132,7 +132,7 @@ fn compare_threads(path: &Path) {
     println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", b / a);
 }
 
-/// The command as a user runs it, histograms, series and all.
+/// The command with histograms and series, as run by users.
 fn plimsoll(path: &Path, depth: u32, threads: u32) -> Seen {
     let (depth, threads, duration) = (depth.to_string(), threads.to_string(), format!("{}s", seconds()));
     let run = measured(path, &["--depth", &depth, "--threads", &threads, "--duration", &duration]);
@@ -154,7 +154,7 @@ fn measured(path: &Path, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The whole process on a file that exists, less the measuring itself.
+/// Overhead of the whole process on an existing file, excluding the measurement.
 fn start_up() {
     let file = std::env::temp_dir().join("plimsoll-bench-start");
     std::fs::write(&file, vec![1; 64 << 20]).unwrap();

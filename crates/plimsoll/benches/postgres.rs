@@ -1,8 +1,8 @@
-//! PostgreSQL on an emulated volume, from nothing, while the volume's level changes: transactions by second.
+//! PostgreSQL on an emulated volume whose level changes: transactions per second.
 //!
-//! `cargo bench --bench postgres` as root, with PostgreSQL installed, prints what it does and what came of it, and writes
-//! the picture of it where `PLIMSOLL_BENCH_SVG` says (`postgres.svg` in the folder for temporary files).
-//! `PLIMSOLL_BENCH_SECONDS` is the length of each level (30), `PLIMSOLL_BENCH_SCALE` the size of the database (10).
+//! `cargo bench --bench postgres` as root, with PostgreSQL installed, prints progress and results, and writes a chart
+//! to `PLIMSOLL_BENCH_SVG` (default `postgres.svg` in the temporary directory). `PLIMSOLL_BENCH_SECONDS` is the length
+//! of each level (30), `PLIMSOLL_BENCH_SCALE` the size of the database (10).
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ const LEVELS: [&str; 2] = ["10vpu", "20vpu"];
 const CLIENTS: &str = "8";
 
 fn main() {
-    // `cargo test --benches` passes --test: there is nothing to test here.
+    // `cargo test --benches` passes --test: there are no tests here.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// The folder of PostgreSQL's own programs.
+/// The directory of PostgreSQL's programs.
 fn programs() -> Result<PathBuf, &'static str> {
     if !rustix::process::geteuid().is_root() {
         return Err("attaching a volume needs root");
@@ -63,10 +63,10 @@ fn story(programs: &Path) {
     std::fs::remove_dir_all(&home).unwrap();
 }
 
-/// Second, transactions a second, and their mean latency in milliseconds.
+/// Second, transactions per second, and mean latency in milliseconds.
 type Second = (f64, f64, f64);
 
-/// Runs pgbench, and changes the level after each part of it. Returns the seconds, and when each level began.
+/// Runs pgbench, and changes the level after each part. Returns the seconds, and the start of each level.
 fn transactions(programs: &Path, database: &Database, service: &Service) -> (Vec<Second>, Vec<(f64, String)>) {
     let part = number("PLIMSOLL_BENCH_SECONDS", 30);
     let lasts = (part * (LEVELS.len() as u64 + 1)).to_string();

@@ -1,12 +1,14 @@
-//! The flag table: every command, flag and help text, once. Help, man page, completions and the reference are made of
-//! it.
+//! The flag table: the only definition of commands, flags and help texts. Help, man page, completions and reference are
+//! generated from it.
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
+mod cloud;
 mod collect;
 mod demand;
 mod diagnose;
@@ -21,6 +23,8 @@ mod size;
 mod suite;
 mod volumes;
 
+pub use cloud::{CloudArgs, Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
+use cloud::{EC2_KEY_EXAMPLES, INSTANCE_EXAMPLES, OCI_CONFIG_EXAMPLES, OCI_KEY_EXAMPLES};
 use collect::COLLECT_EXAMPLES;
 pub use collect::{CollectArgs, CollectCommand, CollectMysql, CollectOracle, CollectPostgres, SamplingArgs};
 use demand::DEMAND_EXAMPLES;
@@ -44,8 +48,9 @@ use suite::SUITE_EXAMPLES;
 pub use suite::{DatabaseArgs, MakeArgs, PhaseWord, Place, SuiteArgs};
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
+    WebArgs,
 };
-use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES};
+use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES, WEB_EXAMPLES};
 
 use crate::words::{BlockSizes, Percent, WorkingSet};
 
@@ -53,7 +58,7 @@ use crate::words::{BlockSizes, Percent, WorkingSet};
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -70,10 +75,10 @@ pub enum Command {
     /// Show the limits, price and binding limit of storage configurations
     #[command(after_help = QUOTE_EXAMPLES)]
     Quote(QuoteArgs),
-    /// List storage products, show one, or check a product file
+    /// List storage products, show a product, or check a product file
     #[command(after_help = CATALOGUE_EXAMPLES)]
     Catalogue(CatalogueArgs),
-    /// List products that carry the load line of a run, cheapest first, and those that the storage resembles
+    /// List products that carry the load line of a run, cheapest first, and products that resemble the measured storage
     #[command(after_help = MATCH_EXAMPLES)]
     Match(MatchArgs),
     /// Extract the storage load from reports of databases and hosts, by class, with the source of each number
@@ -102,44 +107,62 @@ pub enum Command {
     Fit(FitArgs),
     /// Serve emulated volumes: real data, with the response times of a product
     #[command(after_help = SERVE_EXAMPLES)]
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
+    /// Open the web console: volumes, measurements, choices and models in a browser on this host
+    #[command(after_help = WEB_EXAMPLES)]
+    Web(Box<WebArgs>),
     /// Create, list, change and monitor the volumes of a service
     #[command(after_help = VOLUME_EXAMPLES)]
     Volume(VolumeArgs),
-    /// Serve one image, or memory, over NBD, optionally with the response times of a product
+    /// Create, list and delete instances, whose limits their volumes share
+    #[command(after_help = INSTANCE_EXAMPLES)]
+    Instance(InstanceArgs),
+    /// Register and list the keys of clients of `plimsoll serve --oci`
+    #[command(after_help = OCI_KEY_EXAMPLES)]
+    OciKey(OciKeyArgs),
+    /// Make a key and the configuration of the oci CLI for `plimsoll serve --oci`
+    #[command(after_help = OCI_CONFIG_EXAMPLES)]
+    OciConfig(OciConfigArgs),
+    /// Make an access key for `plimsoll serve --ec2`, and print it as variables of the shell
+    #[command(after_help = EC2_KEY_EXAMPLES)]
+    Ec2Key(Ec2KeyArgs),
+    /// Serve an image or memory over NBD, optionally with the response times of a product
     #[command(after_help = NBD_EXAMPLES)]
     Nbd(Box<NbdArgs>),
-    /// Serve one image, or memory, as an iSCSI target, optionally with the response times of a product
+    /// Serve an image or memory as an iSCSI target, optionally with the response times of a product
     #[command(after_help = ISCSI_EXAMPLES)]
     Iscsi(Box<IscsiArgs>),
     /// Check an NBD server's conformance to the protocol, and its timing
     #[command(after_help = NBD_CHECK_EXAMPLES)]
     NbdCheck(NbdCheckArgs),
-    /// Show kept runs, one or several in one report
+    /// Show kept runs: one run, or several in a common report
     #[command(after_help = REPORT_EXAMPLES)]
     Report(Report),
-    /// Compare runs: whether the load line changed, by how much, and how certain that is
+    /// Compare runs: verdict, size and certainty of the change
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Compare),
-    /// List the runs that were kept
+    /// List kept runs
     #[command(after_help = RUNS_EXAMPLES)]
     Runs(FormArgs),
-    /// List the presets, or show one as a file to start from
+    /// List the presets, or print a preset as a template
     #[command(after_help = PRESETS_EXAMPLES)]
     Presets {
-        /// The preset to show
+        /// Name of the preset
         name: Option<String>,
     },
     /// Print shell completions, the man page, the reference or a file format
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate {
-        /// What to print
+        /// Document to print
         #[arg(value_enum)]
-        what: Generated,
+        document: Generated,
+        /// With schema: the result; `run` without it
+        #[arg(value_name = "RESULT", value_parser = PossibleValuesParser::new(crate::generate::schema_names()))]
+        name: Option<String>,
     },
 }
 
-/// What can be generated.
+/// Generated documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Generated {
     /// Completions for bash
@@ -152,36 +175,36 @@ pub enum Generated {
     Man,
     /// The reference of commands and flags, in Markdown
     Reference,
-    /// The JSON Schema of run files
+    /// The JSON Schema of a result
     Schema,
-    /// The `OpenAPI` document of the control of volumes
+    /// The `OpenAPI` document of the volume API
     Openapi,
 }
 
 const MEASURE_EXAMPLES: &str = "\
 Examples:
-  plimsoll measure /var/lib/postgresql            a file of its own in that directory, about 60 s
-  plimsoll measure . --objective 'p99<=1ms'       the load under which 99 % of operations answer in 1 ms
-  plimsoll measure /dev/nvme1n1                   a block device: only reads, nothing is written
-  plimsoll measure nbd://db1/data                 an export of an NBD server: only reads, too
-  plimsoll measure /mnt/a --against /mnt/b        two targets in turns, and which carries more
-  plimsoll measure . --preset redo --html r.html  commits of a log writer, with a page to look at
-  plimsoll measure /mnt/new --replay db.trace     what a recorded load gets there, in a file as large as it reaches";
+  plimsoll measure /var/lib/postgresql            temporary file in that directory, about 60 s
+  plimsoll measure . --objective 'p99<=1ms'       load at which 99 % of operations take at most 1 ms
+  plimsoll measure /dev/nvme1n1                   block device, read-only
+  plimsoll measure nbd://db1/data                 export of an NBD server, read-only
+  plimsoll measure /mnt/a --against /mnt/b        alternating comparison of two targets
+  plimsoll measure . --preset redo --html r.html  commits of a log writer, with an HTML page
+  plimsoll measure /mnt/new --replay db.trace     replay of a recorded load in a temporary file";
 
 const NBD_CHECK_EXAMPLES: &str = "\
 Examples:
-  plimsoll nbd-check nbd://db1/data               reads only
+  plimsoll nbd-check nbd://db1/data               read-only
   plimsoll nbd-check 'nbd+unix:///?socket=/run/nbd.sock' --destroy 'nbd+unix:///?socket=/run/nbd.sock'";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
   plimsoll report                                 the last run
-  plimsoll report last~1 last --html both.html    the last two in one page";
+  plimsoll report last~1 last --html both.html    the last two on one page";
 
 const RUNS_EXAMPLES: &str = "\
 Examples:
   plimsoll runs                                   kept runs with target, date and load line
-  PLIMSOLL_RUNS=/srv/runs plimsoll runs           the runs of another folder";
+  PLIMSOLL_RUNS=/srv/runs plimsoll runs           runs in another directory";
 
 const PRESETS_EXAMPLES: &str = "\
 Examples:
@@ -191,7 +214,8 @@ Examples:
 const GENERATE_EXAMPLES: &str = "\
 Examples:
   plimsoll generate bash > /etc/bash_completion.d/plimsoll
-  plimsoll generate man > plimsoll.1";
+  plimsoll generate man > plimsoll.1
+  plimsoll generate schema quote                  the JSON Schema of `plimsoll quote --json`";
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -205,16 +229,16 @@ Examples:
 /// `plimsoll measure`
 #[derive(Clone, Debug, Args)]
 pub struct Measure {
-    /// A directory (a file is made in it and removed), a file, a block device, or an export of an NBD server:
+    /// A directory (a temporary file is created in it), a file, a block device, or an export of an NBD server:
     /// `nbd://HOST:PORT/NAME`, `nbd+unix:///NAME?socket=PATH`
     #[arg(value_name = "PATH|URI")]
     pub path: PathBuf,
-    /// Compare with this directory, file, device or export: both are measured pass by pass in turns (A B B A), and the first
-    /// line is the verdict on this one
+    /// Compare with this directory, file, device or export: passes alternate between both targets (A B B A), and the
+    /// verdict on this target is printed first
     #[arg(long, value_name = "PATH|URI", conflicts_with_all = ["replay", "hosts", "quick", "depth", "rate", "repetitions"])]
     pub against: Option<PathBuf>,
-    /// Compare two settings of this path: passes in turns (A B B A), each after the shell command of its side, such as
-    /// `sysctl vm.dirty_ratio=10`. A command that fails ends the measurement. What the last one set stays
+    /// Compare two settings of this path: passes alternate (A B B A), each after the shell command of its side, such as
+    /// `sysctl vm.dirty_ratio=10`. A failing command ends the measurement. The settings of the last command remain
     #[arg(long, num_args = 2, value_names = ["COMMAND_A", "COMMAND_B"],
         conflicts_with_all = ["against", "destroy", "replay", "hosts", "quick", "depth", "rate", "repetitions"])]
     pub ab: Vec<String>,
@@ -236,7 +260,7 @@ pub struct Simulate {
     /// Configurations of the catalogue, or stages joined by `then`: limit(...), station(...), link(...)
     #[arg(required = true, value_name = "CONFIG|MODEL")]
     pub models: Vec<String>,
-    /// Size of the space that the load addresses; by default the product's capacity, or 64 GiB for bare stages
+    /// Size of the address space; by default the capacity of the product, or 64 GiB for stages
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
     #[command(flatten)]
@@ -251,26 +275,26 @@ pub struct Simulate {
     pub replay: ReplayArgs,
 }
 
-/// A recorded load in place of a generated one.
+/// A recorded load instead of a generated load.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Replay")]
 pub struct ReplayArgs {
-    /// Offer the operations of this trace, as they arrived, instead of a preset: a recording of plimsoll's, blktrace,
-    /// blkparse, fio's I/O log, MSR, SPC or another known dialect, plain or compressed with gzip
+    /// Replay this trace with its arrival times instead of a preset: a recording of plimsoll, blktrace, blkparse, fio
+    /// I/O log, MSR, SPC or another known format, plain or gzip
     #[arg(long, value_name = "TRACE", conflicts_with_all = OF_A_GENERATED_LOAD)]
     pub replay: Option<PathBuf>,
-    /// Multiply the times between arrivals: 0.5 is twice as fast as recorded
+    /// Multiply the times between arrivals: 0.5 replays twice as fast
     #[arg(long, value_name = "FACTOR", requires = "replay")]
     pub time_scale: Option<f64>,
-    /// Ask for one operation after the other, with --depth in flight (32), instead of as they arrived
+    /// Ignore arrival times and keep --depth operations (default 32) in flight
     #[arg(long, requires = "replay", conflicts_with = "time_scale")]
     pub as_fast_as_possible: bool,
-    /// Leave out what writes or flushes, for storage whose data are to stay
+    /// Omit writes and flushes, for storage whose data must be preserved
     #[arg(long, requires = "replay")]
     pub reads_only: bool,
 }
 
-/// Flags that say what a load is, or for how long it is offered: a trace says both.
+/// Flags that define a generated load or its duration; a trace contains both.
 const OF_A_GENERATED_LOAD: [&str; 15] = [
     "preset",
     "block_size",
@@ -289,144 +313,146 @@ const OF_A_GENERATED_LOAD: [&str; 15] = [
     "arrival",
 ];
 
-/// What is asked of the storage.
+/// The load.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub struct LoadArgs {
-    /// A load by name (oltp, redo, scan, backup, etcd, database) or a file like the one `plimsoll presets NAME` shows
+    /// Load: a built-in preset (oltp, redo, scan, backup, etcd, database), or a file in the format of `plimsoll presets
+    /// NAME`
     #[arg(long, value_name = "NAME|FILE", default_value = "oltp")]
     pub preset: String,
-    /// Block size of the preset's first stream, or sizes with shares: 8KiB, or 4KiB:30,16KiB:70
+    /// Block size of the preset's first stream, or sizes with weights: 8KiB, or 4KiB:30,16KiB:70
     #[arg(short, long, value_name = "SIZE[:SHARE],...")]
     pub block_size: Option<BlockSizes>,
-    /// Share of reads of the first stream, in percent
+    /// Percentage of reads of the first stream
     #[arg(short, long, value_name = "PERCENT")]
     pub reads: Option<Percent>,
-    /// Where operations of the first stream go: sequential, uniform, zipf:THETA, hot:OPERATIONS/SPACE in percent, such as hot:90/10
+    /// Access pattern of the first stream: sequential, uniform, zipf:THETA, or hot:OPERATIONS/SPACE in percent, such as
+    /// hot:90/10
     #[arg(short, long)]
     pub pattern: Option<crate::words::PatternWord>,
-    /// Address only the first part of the space: a size, or a percentage
+    /// Address only the first part of the space: a size or a percentage
     #[arg(short, long, value_name = "SIZE|PERCENT%")]
     pub working_set: Option<WorkingSet>,
-    /// Make each write durable before it answers (O_DSYNC)
+    /// Make each write durable before it completes (O_DSYNC)
     #[arg(long)]
     pub durable: bool,
-    /// Flush (fdatasync) after every so many writes
+    /// Flush (fdatasync) after every N writes
     #[arg(long, value_name = "WRITES")]
     pub flush_every: Option<u32>,
-    /// Share of the written data that compresses away, in percent
+    /// Compressibility of the written data in percent
     #[arg(long, value_name = "PERCENT", default_value = "0")]
     pub compressible: Percent,
-    /// What determines the random streams: the same seed gives the same operations
+    /// Seed of the random streams; the same seed gives the same operations
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-/// How the measurement proceeds.
+/// Duration and load points of the measurement.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Course")]
 pub struct CourseArgs {
-    /// What the load line has to meet, such as 'p99<=1ms', 'mean<=500us' or 'read p99.9<=5ms'
+    /// Objective of the load line, such as 'p99<=1ms', 'mean<=500us' or 'read p99.9<=5ms'
     #[arg(short, long)]
     pub objective: Option<Objective>,
-    /// About 15 seconds: wide intervals
+    /// Measure for about 15 seconds, with wide intervals
     #[arg(long, conflicts_with_all = ["thorough", "duration"])]
     pub quick: bool,
-    /// As long as tight intervals need, up to about 10 minutes
+    /// Measure until intervals are narrow, up to about 10 minutes
     #[arg(long, conflicts_with = "duration")]
     pub thorough: bool,
-    /// Measuring time in all, instead of a budget
+    /// Total measuring time
     #[arg(short, long, value_name = "TIME")]
     pub duration: Option<Span>,
-    /// Time at the start of each point that is in no figure; more is cut where the run is still settling
+    /// Minimum warm-up of each point, excluded from all figures; extended until the run is steady
     #[arg(long, value_name = "TIME")]
     pub warm_up: Option<Span>,
-    /// How often each point is measured
+    /// Measurements per point
     #[arg(long, value_name = "TIMES", default_value_t = 1)]
     pub repetitions: u32,
-    /// Closed loads at these queue depths, and nothing else: 1,4,16
+    /// Only closed loads at these queue depths: 1,4,16
     #[arg(long, value_name = "DEPTHS", value_delimiter = ',', conflicts_with = "rate")]
     pub depth: Option<Vec<u32>>,
-    /// The deepest queue that is tried
+    /// Maximum queue depth of the sweep
     #[arg(long, value_name = "DEPTH", conflicts_with_all = ["depth", "rate"])]
     pub max_depth: Option<u32>,
-    /// Open loads at these arrival rates, and nothing else: 5000,10k
+    /// Only open loads at these arrival rates: 5000,10k
     #[arg(long, value_name = "IOPS", value_delimiter = ',')]
     pub rate: Option<Vec<Iops>>,
-    /// How open loads arrive
+    /// Spacing of open arrivals
     #[arg(long, value_enum, default_value_t = ArrivalWord::Poisson)]
     pub arrival: ArrivalWord,
-    /// Loops that share the load, each on a thread of its own; a simulation needs one
+    /// Load generator threads; a simulation requires 1
     #[arg(short, long, default_value_t = 1)]
     pub threads: u32,
-    /// End the measurement at the first operation that fails, instead of counting it
+    /// End the measurement at the first failed operation instead of counting errors
     #[arg(long)]
     pub stop_on_error: bool,
 }
 
-/// How open loads arrive.
+/// Spacing of open arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ArrivalWord {
-    /// Independently of each other, as many clients do
+    /// Random, as with many independent clients
     Poisson,
-    /// Evenly
+    /// Constant
     Constant,
 }
 
-/// What is measured, and how it is reached.
+/// The target and its access path.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
-    /// Size of the file that is made in a directory, filled however long that takes; by default a quarter of the free space,
-    /// at most 8 GiB, as much of it as can be filled in the time
+    /// Size of the temporary file in a directory, filled completely; by default a quarter of the free space, at most 8
+    /// GiB and as much as can be filled in the time
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Go through the page cache, to see what it does
+    /// Use the page cache instead of direct I/O
     #[arg(long)]
     pub buffered: bool,
-    /// What issues the operations
+    /// I/O engine
     #[arg(long, value_enum, default_value_t = EngineWord::Auto)]
     pub engine: EngineWord,
-    /// Share the load among these hosts, on the path as it is there: each runs `fio --server`. Needs --engine fio and --size;
-    /// direct I/O, and only reads unless --destroy names the path
+    /// Distribute the load over these hosts, with the path on each; each runs `fio --server`. Needs --engine fio and
+    /// --size; direct I/O, and only reads unless --destroy names the path
     #[arg(long, value_name = "HOST[:PORT],...", value_delimiter = ',')]
     pub hosts: Vec<String>,
-    /// Allow writing to this existing file, block device or export: the same path or URI again. ITS DATA ARE LOST
+    /// Allow writing to this existing file, block device or export; repeat its path or URI. ITS DATA ARE LOST
     #[arg(long, value_name = "PATH|URI")]
     pub destroy: Vec<PathBuf>,
 }
 
-/// What issues the operations.
+/// I/O engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EngineWord {
-    /// `io_uring` where the kernel allows it, else threads
+    /// `io_uring` if available, otherwise threads
     Auto,
-    /// An `io_uring` ring
+    /// `io_uring`
     #[value(name = "io_uring")]
     IoUring,
     /// Threads with pread and pwrite
     Threads,
-    /// An installed fio (3.20 or newer) in place of plimsoll's own loops, as a cross-check of them
+    /// An installed fio (3.20 or later) instead of plimsoll's generator, for comparison
     Fio,
 }
 
-/// What becomes of the result.
+/// Output of the result.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Write the run as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a page with pictures, complete in one file
+    /// Write an HTML page with charts
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write it as Markdown (- for standard output)
+    /// Write the page as Markdown (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// Write the figures as CSV (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Write the curve as a picture
+    /// Write the curve as SVG
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Print no progress and no report
@@ -440,12 +466,13 @@ pub struct OutputArgs {
 /// `plimsoll nbd-check`
 #[derive(Debug, Args)]
 pub struct NbdCheckArgs {
-    /// The export: `nbd://HOST:PORT/NAME` or `nbd+unix:///NAME?socket=PATH`; `nbds` for TLS, with `tls-certificates=DIR`
+    /// Export to check: `nbd://HOST:PORT/NAME` or `nbd+unix:///NAME?socket=PATH`; `nbds` for TLS, with
+    /// `tls-certificates=DIR`
     pub uri: String,
-    /// Allow writing to it: the same URI again. What is overwritten is put back, if nothing breaks in between
+    /// Allow writing to the export; repeat its URI. Overwritten data are restored unless the connection fails
     #[arg(long, value_name = "URI")]
     pub destroy: Option<String>,
-    /// Show what was sent and got for every feature
+    /// Show requests and responses of all features
     #[arg(long)]
     pub all: bool,
 }
@@ -453,7 +480,7 @@ pub struct NbdCheckArgs {
 /// `plimsoll report`
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Run files, or kept runs by name, unambiguous beginning, `last` or `last~1`; the last run when there are none
+    /// Run files, or kept runs by name, unambiguous prefix, `last` or `last~1`; by default the last run
     pub runs: Vec<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -461,11 +488,11 @@ pub struct Report {
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  plimsoll compare last~1 last                    the last run with the one before
-  plimsoll compare a1 a2 a3 -- b1 b2 b3           three runs on each side: certain beyond these minutes
-  plimsoll compare before.json after.json --exit-code && echo 'no worse'
+  plimsoll compare last~1 last                    the last run with the previous run
+  plimsoll compare a1 a2 a3 -- b1 b2 b3           three runs per side: verdict beyond the time of these runs
+  plimsoll compare before.json after.json --exit-code && echo 'not worse'
 
-Exit codes with --exit-code: 0 better or no difference, 1 worse (at some loads is enough), 2 usage, 3 cannot say.";
+Exit codes with --exit-code: 0 better or no difference, 1 worse (also if only at some loads), 2 usage error, 3 undetermined.";
 
 /// `plimsoll compare`
 #[derive(Debug, Args)]
@@ -475,14 +502,14 @@ Exit codes with --exit-code: 0 better or no difference, 1 worse (at some loads i
     mut_arg("csv", |arg| arg.help("Write the figures of both sides as CSV (- for standard output)"))
 )]
 pub struct Compare {
-    /// The run before and the run after, or with `--` at least three before: files, or kept runs by name, unambiguous
-    /// beginning, `last` or `last~1`
+    /// The run before and the run after, or with `--` at least three runs before: files, or kept runs by name,
+    /// unambiguous prefix, `last` or `last~1`
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     /// At least three runs after
     #[arg(last = true, value_name = "AFTER")]
     pub after: Vec<PathBuf>,
-    /// End with an exit code that states the verdict: 0 better or no difference, 1 worse, 2 usage, 3 cannot say
+    /// Return the verdict as exit code: 0 better or no difference, 1 worse, 2 usage error, 3 undetermined
     #[arg(long)]
     pub exit_code: bool,
     #[command(flatten)]

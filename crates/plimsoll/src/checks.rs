@@ -1,53 +1,53 @@
-//! From counters and probes to findings: what makes the figures questionable.
+//! Findings from counters and probes: conditions that make the figures questionable.
 
 use plimsoll_device::{ActivityDelta, LoopBacking, Nature, Subject, SubjectKind, describe_disk};
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Curve, Device, Finding, Host, Run, Source, Steadiness, Tally};
 use plimsoll_units::{Bytes, Kind, Span};
 
-/// A generator that reaches more than this share of its own ceiling is part of what was measured.
+/// Above this share of its maximum rate, the generator affects the measurement.
 const CEILING_SHARE: f64 = 0.5;
-/// Processors that are busier than this make operations wait for them.
+/// Above this utilisation, operations wait for processors.
 const BUSY_SHARE: f64 = 0.9;
 /// Share of the host's processor time that other processes may use without delaying the generator.
 const OTHER_WORK_SHARE: f64 = 0.3;
-/// Share of processor time that a hypervisor may take unsaid.
+/// Share of processor time that a hypervisor may steal without a finding.
 const STOLEN_SHARE: f64 = 0.02;
-/// A virtual disk that reads faster than this is answered by a cache: flash takes longer.
+/// Faster reads of a virtual disk are served by a cache, as flash takes longer.
 const FLASH_READ: Span = Span::from_micros(50);
-/// A write and a flush that return faster than this never left a controller: flash with protected memory takes longer.
+/// Faster writes with flush never left a controller cache: flash with protected memory takes longer.
 const PROTECTED_COMMIT: Span = Span::from_micros(12);
-/// The same for a disk that has to turn.
+/// The same for a rotating disk.
 const ROTATING_COMMIT: Span = Span::from_millis(2);
-/// A generator that oversleeps by more than this share of the response times offers another load than was asked.
+/// Above this ratio of generator lateness to response time, the offered load differs from the specified load.
 const LATE_SHARE: f64 = 0.5;
-/// Caches of devices and controllers hold about this much.
+/// Typical size of caches in devices and controllers.
 const DEVICE_CACHE: Bytes = Bytes::gib(1);
-/// Processors that lose more than this share of their frequency change what is measured.
+/// A lower ratio of processor frequencies affects the measurement.
 const FREQUENCY_RATIO: f64 = 0.9;
-/// Zeroes that are faster by this factor were compressed.
+/// Zeroes written faster by this factor indicate compression.
 const COMPRESSION_RATIO: f64 = 1.3;
 
-/// What was seen besides the runs.
+/// Measurements in addition to the runs.
 #[derive(Debug, Default)]
 pub struct Evidence {
-    /// Counters of host and device over the course.
+    /// Counters of host and device during the measurement.
     pub activity: ActivityDelta,
-    /// Operations per second of the loop alone.
+    /// Maximum operations per second of the generator.
     pub ceiling: Option<f64>,
-    /// Median write and flush.
+    /// Median time of a write with flush.
     pub commit: Option<Span>,
-    /// Throughput of zeroes over incompressible data.
+    /// Throughput of zeroes relative to incompressible data.
     pub compression: Option<f64>,
-    /// Bytes that the load addresses.
+    /// Bytes addressed by the load.
     pub data: Bytes,
-    /// Buffered I/O.
+    /// Whether I/O is buffered.
     pub buffered: bool,
-    /// Operations of runs that are not in the curve.
+    /// Operations of runs outside of the curve.
     pub aside: Tally,
 }
 
-/// All operations, warm-ups included: of the runs and of what is not in the curve.
+/// All operations including warm-ups, of the curve's runs and others.
 fn tallies<'a>(runs: &'a [Run], evidence: &'a Evidence) -> impl Iterator<Item = &'a Tally> {
     runs.iter().flat_map(|run| &run.series).map(|slice| &slice.tally).chain([&evidence.aside])
 }
@@ -57,7 +57,7 @@ fn bytes_read(runs: &[Run], evidence: &Evidence) -> u64 {
     counters.filter(|counter| counter.kind == Kind::Read).map(|counter| counter.bytes).sum()
 }
 
-/// The findings that are known before the first operation: where the path is, and how its host treats its I/O.
+/// Findings that are known before the first operation: location of the path, and I/O settings of the host.
 pub fn placement(subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(whereabouts(subject));
@@ -81,7 +81,7 @@ pub fn placement(subject: &Subject) -> Vec<Finding> {
     found
 }
 
-/// The medium of the path, where it is not storage of this machine alone.
+/// The medium of the path, if it is not exclusive local storage.
 fn whereabouts(subject: &Subject) -> Option<Finding> {
     let disk = describe_disk(subject).name;
     if let Some(what) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
@@ -94,18 +94,18 @@ fn whereabouts(subject: &Subject) -> Option<Finding> {
     }
 }
 
-/// A sparse file: reads of its holes reach no device.
+/// A sparse file: reads of holes reach no device.
 fn holes(subject: &Subject) -> Option<Finding> {
     let (allocated, size) = (subject.allocated?, subject.size);
     (subject.kind == SubjectKind::File && is_sparse(allocated, size)).then_some(Finding::Holes { allocated, size })
 }
 
-/// More than a twentieth of the file has no storage.
+/// True if more than a twentieth of the file is unallocated.
 const fn is_sparse(allocated: Bytes, size: Bytes) -> bool {
     allocated.get() < size.get() / 20 * 19
 }
 
-/// The findings about a whole curve, the gravest first.
+/// All findings about a curve, gravest first.
 pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     let host = curve.host.clone().unwrap_or_default();
     let device = curve.subject.device.clone().unwrap_or_default();
@@ -113,18 +113,18 @@ pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     found.extend(generator(curve, evidence, &host));
     let contention = other_work(evidence, &host).filter(|_| !is_fio(&curve.source));
     found.extend(page_cache(&curve.runs, evidence, &host));
-    // Where a model answers, no cache does.
+    // Replies of a model are not served by caches.
     if !matches!(curve.source, Source::Emulated { .. }) {
         found.extend(caches(&curve.runs, evidence, &host, &device));
     }
     if contention.is_some() {
-        // On a busy host a processor does not go to sleep between operations, which shortens reads by the wake-up.
+        // On a busy host processors do not sleep between operations, which shortens reads by the wake-up time.
         found.retain(|finding| !matches!(finding, Finding::HostCacheSuspected { .. }));
     }
     found.extend(contention);
     found.extend(surroundings(&curve.runs, evidence));
     found.extend(errors(&curve.runs));
-    // Slots of one load differ by nature, and their scatter is in the interval of the line.
+    // Slots of a load vary, and the interval of the load line includes their scatter.
     if curve.slots.is_empty() {
         found.extend(unrepeatable(&curve.runs));
     }
@@ -143,7 +143,7 @@ fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
     if let Some(ceiling) = evidence.ceiling.filter(|ceiling| achieved > ceiling * CEILING_SHARE) {
         return vec![Finding::GeneratorBound { achieved, ceiling }];
     }
-    // Workers of the thread engine are spread over all processors, a loop has one, and so has each of fio's jobs.
+    // The thread engine uses all processors, a loop one processor, and fio one per job.
     let by_fio = is_fio(&curve.source);
     let jobs = threads * curve.conditions.streams.len() as u32;
     let cores = match host.cpus {
@@ -161,12 +161,12 @@ fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
         .collect()
 }
 
-/// The operations were issued by fio, in processes of its own.
+/// True if operations were issued by fio processes.
 fn is_fio(source: &Source) -> bool {
     matches!(source, Source::Measured { engine } if engine.starts_with("fio "))
 }
 
-/// Processor time of the host that other processes used, when it was enough to delay this one.
+/// Processor time used by other processes, if it delayed the generator.
 fn other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
     let elapsed = evidence.activity.elapsed.as_secs_f64() * f64::from(host.cpus?);
     let own = (evidence.activity.own_cpu.user + evidence.activity.own_cpu.system).as_secs_f64();
@@ -174,7 +174,7 @@ fn other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
     (share > OTHER_WORK_SHARE).then_some(Finding::OtherWork { share })
 }
 
-/// Removes a drop of the rate that other processes explain: it is no burst allowance that ran out.
+/// Removes rate drops that other processes explain, as these are not exhausted burst credits.
 pub fn without_contention(curve: &mut Curve) {
     if curve.findings.iter().any(|finding| matches!(finding, Finding::OtherWork { .. })) {
         for run in &mut curve.runs {
@@ -207,7 +207,7 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
     if let Some(ratio) = evidence.compression.filter(|ratio| *ratio > COMPRESSION_RATIO) {
         found.push(Finding::CompressionSuspected { ratio });
     }
-    // A virtual disk says that it rotates because nobody told it otherwise.
+    // Virtual disks report `rotational` by default.
     let rotates = device.rotational == Some(true) && host.virtualization.is_none();
     let least = if rotates { ROTATING_COMMIT } else { PROTECTED_COMMIT };
     if let Some(median) = evidence.commit.filter(|median| *median < least) {
@@ -221,7 +221,7 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
     found
 }
 
-/// Direct reads that did not show on the device's own counters.
+/// Direct reads that are missing in the device's counters.
 fn not_reached(runs: &[Run], evidence: &Evidence) -> Option<Finding> {
     let device_read = evidence.activity.disk?.read.get() as f64;
     let asked = bytes_read(runs, evidence);
@@ -230,7 +230,7 @@ fn not_reached(runs: &[Run], evidence: &Evidence) -> Option<Finding> {
     counts.then_some(Finding::DeviceNotReached { share })
 }
 
-/// A disk that a hypervisor makes up: its kernel name or its model says so. Drives that are passed through keep theirs.
+/// True for a disk emulated by a hypervisor, by kernel name or model. Passed-through drives keep their names.
 fn is_virtual(host: &Host, device: &Device) -> bool {
     let says = |text: &Option<String>, words: &[&str]| {
         text.as_ref().is_some_and(|text| words.iter().any(|word| text.to_lowercase().starts_with(word)))
@@ -239,7 +239,7 @@ fn is_virtual(host: &Host, device: &Device) -> bool {
         && (says(&device.name, &["vd", "xvd"]) || says(&device.model, &["virtio", "qemu", "vmware", "msft virtual"]))
 }
 
-/// The run with the least load.
+/// The run with the lowest load.
 fn lightest(runs: &[Run]) -> Option<&Run> {
     let of = |run: &&Run| match run.offered {
         Pace::Closed { depth } => f64::from(depth),
@@ -260,13 +260,13 @@ fn surroundings(runs: &[Run], evidence: &Evidence) -> Vec<Finding> {
     }
     let own: u64 = tallies(runs, evidence).map(Tally::operations).sum();
     let bytes: u64 = tallies(runs, evidence).map(Tally::bytes).sum();
-    // Larger operations are split on their way, so that counting them would accuse others of our own.
+    // Splitting of large operations would be counted as operations of others.
     let whole = bytes / own.max(1) <= 128 << 10;
     let allowed = (own as f64 / activity.elapsed.as_secs_f64().max(1e-9) * 0.1).max(50.0);
     if let Some(iops) = activity.others_iops(own).filter(|iops| whole && *iops > allowed) {
         found.push(Finding::OtherLoad { iops });
     }
-    // A processor that speeds up under load is none of our business; one that slows down is.
+    // A rise of the frequency under load is normal.
     let ratio = activity.frequency.map(|frequency| frequency.after_khz as f64 / frequency.before_khz.max(1) as f64);
     if let Some(ratio) = ratio.filter(|ratio| *ratio < FREQUENCY_RATIO) {
         found.push(Finding::FrequencyChanged { ratio });
@@ -290,14 +290,14 @@ fn errors(runs: &[Run]) -> Option<Finding> {
     by_errno.iter().max_by_key(|(_, count)| *count).map(|&(errno, _)| Finding::Errors { count, errno })
 }
 
-/// The load whose repetitions differ most, by more than their intervals and by half or more.
+/// The load whose repetitions differ most, by more than their intervals and by at least half.
 fn unrepeatable(runs: &[Run]) -> Option<Finding> {
     let mut worst: Option<(f64, f64)> = None;
     for (index, one) in runs.iter().enumerate() {
         for other in runs[index + 1..].iter().filter(|other| other.offered == one.offered) {
             let (a, b) = (one.figures.p99_ns, other.figures.p99_ns);
             let (low, high) = if a.value < b.value { (a, b) } else { (b, a) };
-            // Too few operations for an interval: half as much again, and half, stand for it.
+            // Without an interval, half and one and a half times the value are used.
             let upper = low.interval.map_or(low.value * 1.5, |(_, upper)| upper);
             let lower = high.interval.map_or(high.value / 2.0, |(lower, _)| lower);
             let apart = upper < lower;
@@ -311,7 +311,7 @@ fn unrepeatable(runs: &[Run]) -> Option<Finding> {
     worst.map(|(low, high)| Finding::Unrepeatable { low_p99: span(low), high_p99: span(high) })
 }
 
-/// Doubts about one run that its series does not show: the generator's own lateness.
+/// A finding about the generator's lateness in a run.
 pub fn lateness(run: &Run) -> Option<Finding> {
     let p99 = run.lateness.quantile(0.99)?;
     let response_p99 = run.total.response().quantile(0.99)?;
@@ -319,7 +319,7 @@ pub fn lateness(run: &Run) -> Option<Finding> {
     late.then_some(Finding::GeneratorLate { p99, response_p99 })
 }
 
-/// What the course could not find out.
+/// Findings about an incomplete measurement.
 fn unfinished(curve: &Curve) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut closed: Vec<(u32, f64)> = curve
@@ -331,7 +331,7 @@ fn unfinished(curve: &Curve) -> Vec<Finding> {
         })
         .collect();
     closed.sort_by_key(|(depth, _)| *depth);
-    // A recording is replayed at the depths that were asked for, and looks for no saturation.
+    // A replay uses given depths and does not search for saturation.
     if curve.conditions.trace.is_some() {
         closed.clear();
     }
@@ -344,7 +344,7 @@ fn unfinished(curve: &Curve) -> Vec<Finding> {
     found
 }
 
-/// An open load was more than the storage carried: it was saturated, whatever the closed loads reached.
+/// True if an open load saturated the storage, regardless of the closed loads.
 fn is_outrun(curve: &Curve) -> bool {
     curve.runs.iter().any(|run| run.figures.steadiness == Steadiness::Overloaded)
 }

@@ -1,6 +1,6 @@
-//! `plimsoll collect`: counters of a database or host, snapshot by snapshot, into a file that `plimsoll demand` reads.
+//! `plimsoll collect`: snapshots of the counters of a database or host, in a file that `plimsoll demand` reads.
 //!
-//! Knows nothing of what counters mean: what is shown while it runs comes of the same reading that the file gets later.
+//! Counters are not interpreted here; progress is computed by the reader of the file.
 
 mod client;
 mod linux;
@@ -16,20 +16,20 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value, json};
 
 use crate::args::{CollectArgs, CollectCommand, SamplingArgs};
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::trouble::Trouble;
 use log::Log;
 pub use log::line;
 
-/// The format's name and version; docs/inputs.md says what is in it.
+/// Name and version of the format; see docs/inputs.md.
 pub const FORMAT: &str = "plimsoll.snapshots/1";
 
-/// The shortest time between snapshots.
+/// Minimum interval between snapshots.
 const SHORTEST: Span = Span::from_millis(100);
 
-/// Collects until the time is over or the user has enough.
-pub fn run(args: &CollectArgs) -> Result<(), Trouble> {
-    match &args.what {
+/// Collects until the time is over or the user stops it.
+pub fn run(args: &CollectArgs) -> Result<(), CliError> {
+    match &args.source {
         CollectCommand::Postgres(args) => collect(&mut postgres::Postgres::new(args), &args.sampling),
         CollectCommand::Mysql(args) => collect(&mut mysql::Mysql::new(args), &args.sampling),
         CollectCommand::Linux(args) => collect(&mut linux::Linux::new(), &args.sampling),
@@ -37,46 +37,46 @@ pub fn run(args: &CollectArgs) -> Result<(), Trouble> {
     }
 }
 
-/// What has counters.
+/// A source of counters.
 trait Source {
-    /// What it is called in the head.
+    /// Name in the file's header.
     fn name(&self) -> &'static str;
 
-    /// Connects, and says what there is to know beside counters. `stop` says that the user wants an end.
+    /// Connects, and returns the properties of the source. `stop` returns true when the user stops the collection.
     fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost>;
 
-    /// Which figures the counters cannot give as the server is set, and how to set it.
+    /// Counters that are disabled on the server, with the setting that enables them.
     fn missing(&self, _sample: &Map<String, Value>) -> Option<&'static str> {
         None
     }
 
-    /// The counters of this moment.
+    /// The current counters.
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost>;
 }
 
-/// Why there are no counters.
+/// Reason for missing counters.
 #[derive(Debug)]
 enum Lost {
-    /// In one sentence, with what to do.
+    /// A failure with its remedy, in a sentence.
     Why(String),
-    /// The user wants an end.
+    /// Stopped by the user.
     Stopped,
 }
 
-fn collect(source: &mut dyn Source, sampling: &SamplingArgs) -> Result<(), Trouble> {
+fn collect(source: &mut dyn Source, sampling: &SamplingArgs) -> Result<(), CliError> {
     if sampling.interval < SHORTEST {
-        return Err(Trouble::usage(format!("--interval: at least {SHORTEST}: the counters have no more to tell")));
+        return Err(CliError::usage(format!("--interval: at least {SHORTEST}, as counters have no higher resolution")));
     }
     if sampling.duration < sampling.interval {
-        return Err(Trouble::usage("--duration: at least one --interval, since figures come of two snapshots"));
+        return Err(CliError::usage("--duration: at least one --interval, as figures need two snapshots"));
     }
     let mut console = Console::new(false).map_err(anyhow::Error::from)?;
     let interrupted = console.interrupted_flag();
     let stop = || interrupted.load(std::sync::atomic::Ordering::Relaxed);
     let mut head = match source.connect(&stop) {
         Ok(head) => head,
-        Err(Lost::Stopped) => return Err(Trouble::Interrupted),
-        Err(Lost::Why(why)) => return Err(Trouble::Failed(anyhow::anyhow!(why))),
+        Err(Lost::Stopped) => return Err(CliError::Interrupted),
+        Err(Lost::Why(why)) => return Err(CliError::Failed(anyhow::anyhow!(why))),
     };
     head.extend([
         ("format".to_owned(), json!(FORMAT)),
@@ -93,34 +93,34 @@ struct Collection<'a> {
     log: Log,
     console: &'a mut Console,
     head: Map<String, Value>,
-    /// The snapshot before, for what is shown.
+    /// The previous snapshot, for progress.
     before: Option<Map<String, Value>>,
     connected: bool,
 }
 
 impl Collection<'_> {
-    fn run(&mut self, sampling: &SamplingArgs, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn run(&mut self, sampling: &SamplingArgs, stop: &dyn Fn() -> bool) -> Result<(), CliError> {
         let begun = Instant::now();
         let (interval, duration) = (length(sampling.interval), length(sampling.duration));
         let mut ticks = 0_u32;
         let mut result = Ok(());
         while result.is_ok() {
             result = self.snapshot(begun, duration, stop);
-            // A snapshot that took longer than the interval takes no other's place.
+            // A snapshot that exceeds the interval skips the following ones.
             ticks = (ticks + 1).max((begun.elapsed().as_nanos() / interval.as_nanos()) as u32 + 1);
             let next = interval.saturating_mul(ticks);
-            // The last one may come a little late, and is no less worth.
+            // The last snapshot may be slightly late.
             if result.is_err() || next > duration + interval / 10 {
                 break;
             }
             if !wait(begun + next, stop) {
-                result = Err(Trouble::Interrupted);
+                result = Err(CliError::Interrupted);
             }
         }
         self.end(result)
     }
 
-    fn snapshot(&mut self, begun: Instant, duration: Duration, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn snapshot(&mut self, begun: Instant, duration: Duration, stop: &dyn Fn() -> bool) -> Result<(), CliError> {
         match self.attempt(stop) {
             Ok(sample) => {
                 self.connected = true;
@@ -132,14 +132,14 @@ impl Collection<'_> {
                 let rate = iops.map_or_else(String::new, |iops| format!(", {iops:.0} IOPS now"));
                 let left = Span::from_secs(duration.saturating_sub(begun.elapsed()).as_secs());
                 let count = self.log.count();
-                self.console.line(&format!("{count} snapshots{rate}, {left} to go; Ctrl-C ends it, and keeps them"));
+                self.console.line(&format!("{count} snapshots{rate}, {left} remaining; Ctrl-C stops and keeps them"));
                 self.before = Some(sample);
                 Ok(())
             }
-            Err(Lost::Stopped) => Err(Trouble::Interrupted),
+            Err(Lost::Stopped) => Err(CliError::Interrupted),
             Err(Lost::Why(why)) => {
                 if std::mem::replace(&mut self.connected, false) {
-                    self.console.say(&format!("{why}; trying again every interval, what was collected stays"));
+                    self.console.say(&format!("{why}; retrying every interval, collected snapshots are kept"));
                     self.log.note(&why)?;
                 }
                 Ok(())
@@ -147,7 +147,7 @@ impl Collection<'_> {
         }
     }
 
-    /// The counters of now, over a new connection where the old one was lost.
+    /// The current counters, over a new connection if the previous was lost.
     fn attempt(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
         if !self.connected {
             self.source.connect(stop)?;
@@ -155,21 +155,19 @@ impl Collection<'_> {
         self.source.sample(stop)
     }
 
-    fn end(&mut self, result: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn end(&mut self, result: Result<(), CliError>) -> Result<(), CliError> {
         self.console.clear();
         let (count, name) = (self.log.count(), self.log.name());
-        let what = match count {
-            0 | 1 => "too few for figures: collect again, for longer".to_owned(),
-            _ => format!("what they ask of storage: plimsoll demand {name}"),
+        let next = match count {
+            0 | 1 => "too few for figures: collect for longer".to_owned(),
+            _ => format!("show their storage demand: plimsoll demand {name}"),
         };
-        self.console.say(&format!("{count} snapshots in {name}; {what}"));
+        self.console.say(&format!("{count} snapshots in {name}; {next}"));
         result?;
         if self.connected && count > 1 {
             return Ok(());
         }
-        Err(Trouble::Failed(anyhow::anyhow!(
-            "the server was lost before the time was over: {name} has what came before"
-        )))
+        Err(CliError::Failed(anyhow::anyhow!("connection to the server lost: {name} has the snapshots until then")))
     }
 }
 
@@ -177,7 +175,7 @@ fn length(span: Span) -> Duration {
     Duration::from_nanos(span.as_nanos())
 }
 
-/// Waits until a moment. False when the user wants an end before.
+/// Waits until the given time. Returns false if the user stops the collection.
 fn wait(until: Instant, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         let left = until.saturating_duration_since(Instant::now());
@@ -189,7 +187,7 @@ fn wait(until: Instant, stop: &dyn Fn() -> bool) -> bool {
     false
 }
 
-/// Reads and writes a second between two snapshots, as the file's reader sees them.
+/// Reads and writes per second between two snapshots, computed by the reader of the file.
 fn iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Option<f64> {
     let mut ingest = Ingest::new("snapshots");
     for object in [head, before, after] {
@@ -206,7 +204,7 @@ fn iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<Stri
     (!rates.is_empty()).then(|| rates.iter().sum())
 }
 
-/// This moment, as snapshots have it.
+/// The current time in the format of snapshots.
 pub fn now() -> Value {
     json!(jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }

@@ -1,49 +1,87 @@
-//! What the user sees while something is going on, and how the user stops it.
+//! Progress on standard error, and interruption by the user.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use plimsoll_record::Run;
 use plimsoll_report::{Progress, progress_line};
 use plimsoll_units::Span;
+use plimsoll_web::{CurvePoint, MeasureEvent, Observer, StateOfMeasurement};
 
-/// Progress on standard error, and Ctrl-C.
+/// Progress on standard error, and handling of Ctrl-C.
 #[derive(Debug)]
 pub struct Console {
     quiet: bool,
     live: bool,
     interrupted: Arc<AtomicBool>,
+    /// Receives progress in place of the terminal.
+    observer: Option<Observer>,
+    /// When the observer last received progress.
+    observed: Option<Instant>,
 }
 
+/// Interval of progress for an observer.
+const OBSERVED_EVERY: Duration = Duration::from_millis(200);
+
 impl Console {
-    /// Watches for Ctrl-C and the wish to terminate. The first asks for an orderly end; a second one ends the process
-    /// at once: files without a name vanish with it.
+    /// Installs handlers for SIGINT and SIGTERM. The first signal requests an orderly end; the second ends the process
+    /// immediately, which also removes unnamed files.
     pub fn new(quiet: bool) -> std::io::Result<Self> {
         let interrupted = crate::signals::watch(&[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])?;
-        Ok(Self { quiet, live: std::io::stderr().is_terminal(), interrupted })
+        Ok(Self { quiet, live: std::io::stderr().is_terminal(), interrupted, observer: None, observed: None })
     }
 
-    /// True once the user asked for an end.
+    /// Passes progress to an observer, which can stop the measurement. Prints nothing.
+    pub fn observed(observer: Observer) -> Self {
+        let interrupted = observer.stop_flag();
+        Self { quiet: true, live: false, interrupted, observer: Some(observer), observed: None }
+    }
+
+    fn is_due(&mut self) -> bool {
+        let is_due = self.observer.is_some() && self.observed.is_none_or(|last| last.elapsed() >= OBSERVED_EVERY);
+        if is_due {
+            self.observed = Some(Instant::now());
+        }
+        is_due
+    }
+
+    fn tell_observer(&self, event: impl FnOnce() -> MeasureEvent) {
+        if let Some(observer) = &self.observer {
+            observer.send(event());
+        }
+    }
+
+    /// True if the user requested an end.
     pub fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// What becomes true once the user asked for an end.
+    /// A flag that is set when the user requests an end.
     pub fn interrupted_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.interrupted)
     }
 
-    /// Shows where the measurement is, in place, on a terminal.
+    /// Shows the progress of the measurement in place, on a terminal.
     pub fn show<'a>(&mut self, progress: impl FnOnce() -> Progress<'a>) {
+        if self.is_due() {
+            let progress = progress();
+            self.tell_observer(|| MeasureEvent::State(state(&progress)));
+            return;
+        }
         if self.live && !self.quiet {
-            // Progress that cannot be shown is no reason to stop measuring.
+            // A failure to show progress does not end the measurement.
             let _ = write!(std::io::stderr(), "\r{}\x1b[K", progress_line(&progress(), 78));
         }
     }
 
-    /// Shows how far the filling of a scratch file is.
+    /// Shows the progress of filling a scratch file.
     pub fn filling(&mut self, filled: plimsoll_units::Bytes, size: plimsoll_units::Bytes) {
+        if self.is_due() {
+            let phase = format!("filling a file to measure on: {filled} of {size}");
+            self.tell_observer(|| MeasureEvent::State(StateOfMeasurement { phase, ..Default::default() }));
+        }
         if self.live && !self.quiet {
             let _ = write!(std::io::stderr(), "\rfilling a file to measure on: {filled} of {size}\x1b[K");
         }
@@ -56,26 +94,30 @@ impl Console {
         }
     }
 
-    /// True on a terminal: lines are shown in place.
+    /// True on a terminal, where lines are shown in place.
     pub const fn is_live(&self) -> bool {
         self.live
     }
 
-    /// Says a line that stays.
+    /// Prints a line.
     pub fn say(&mut self, text: &str) {
+        if self.observer.is_some() {
+            return self.tell_observer(|| MeasureEvent::Notice { text: text.to_owned() });
+        }
         self.clear();
         let _ = writeln!(std::io::stderr(), "plimsoll: {text}");
     }
 
-    /// Says a line that stays, unless quiet was wanted.
+    /// Prints a line unless output is quiet.
     pub fn tell(&mut self, text: &str) {
-        if !self.quiet {
+        if !self.quiet || self.observer.is_some() {
             self.say(text);
         }
     }
 
-    /// Says that a point is done, where there is no terminal to show progress in place.
+    /// Prints a completed point, unless progress is shown in place.
     pub fn point_done(&mut self, run: &Run) {
+        self.tell_observer(|| MeasureEvent::Point(CurvePoint::of(run)));
         if self.live || self.quiet {
             return;
         }
@@ -84,19 +126,29 @@ impl Console {
         let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);
     }
 
-    /// Says that a step is done, where there is no terminal to show progress in place: and what came of it.
-    pub fn step_done(&mut self, name: &str, came_of_it: &str) {
+    /// Prints a completed step with its result, unless progress is shown in place.
+    pub fn step_done(&mut self, name: &str, result: &str) {
         if self.live || self.quiet {
             return;
         }
-        let colon = if came_of_it.is_empty() { "" } else { ": " };
-        let _ = writeln!(std::io::stderr(), "  {name}{colon}{came_of_it}");
+        let colon = if result.is_empty() { "" } else { ": " };
+        let _ = writeln!(std::io::stderr(), "  {name}{colon}{result}");
     }
 
-    /// Takes the progress line away.
+    /// Removes the progress line.
     pub fn clear(&mut self) {
         if self.live && !self.quiet {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
+    }
+}
+
+fn state(progress: &Progress<'_>) -> StateOfMeasurement {
+    StateOfMeasurement {
+        phase: format!("{}, {}", progress.phase, progress.point),
+        iops: progress.rate,
+        p99_ns: progress.p99.map(Span::as_nanos),
+        done: if progress.done.is_finite() { progress.done.clamp(0.0, 1.0) } else { 0.0 },
+        left_ns: progress.left.as_nanos(),
     }
 }

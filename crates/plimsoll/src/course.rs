@@ -1,70 +1,70 @@
-//! The course of a measurement: point after point as the sweep gives them, watched, and ended when enough is known.
+//! Execution of a measurement: offers the points of a sweep and ends when the figures are sufficient.
 
 use std::ops::ControlFlow;
 
 use plimsoll_analyse::{Point, Purpose, Settle, Settled, Sweep, settle, settle_slot};
-use plimsoll_drive::{Fault, Onward, Seen, Torn};
+use plimsoll_drive::{Fault, LoopResult, Onward, PartialRun};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_record::{Ended, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
 use plimsoll_report::Progress;
 use plimsoll_units::{Instant, Span};
 
+use crate::backend::{Backend, PointResult, Trial};
 use crate::checks::lateness;
 use crate::console::Console;
 use crate::plan::Plan;
-use crate::stand::{Sighting, Stand, Trial};
 
-/// The series is watched in slices of at most this length: short enough for batches.
+/// Maximum length of the slices of a series: short enough for batch means.
 const LONGEST_SLICE: Span = Span::from_millis(500);
-/// A run has no more slices than this while it lasts, and keeps no more than that.
+/// Maximum number of slices during a run, and of slices kept.
 const MOST_SLICES: u64 = 1200;
 const MOST_KEPT: u64 = 300;
-/// An open load's backlog at the end of a point may take this long to be answered.
+/// Time for the backlog of an open load at the end of a point.
 const GRACE: Span = Span::from_millis(200);
 
-/// What came of a course.
+/// Result of a sweep.
 #[derive(Debug)]
-pub struct Travelled {
-    /// The runs, in the order in which they were made; without those that used up bursts and those that were held.
+pub struct SweepResult {
+    /// Runs in order, without those that used up burst credits or held a load.
     pub runs: Vec<Run>,
-    /// All slots, in the order of time; none where the user named the loads.
+    /// All slots in order; empty if the user named the loads.
     pub slots: Vec<LoadSlot>,
-    /// Operations of the runs that are left out.
+    /// Operations of the omitted runs.
     pub aside: Tally,
-    /// Why it ended.
+    /// How it ended.
     pub ended: Ended,
-    /// The target's fault, if that ended it.
+    /// The fault of the target that ended it.
     pub fault: Option<Fault>,
-    /// Time spent measuring, on the target's line.
+    /// Measuring time on the target's time line.
     pub spent: Span,
 }
 
-/// Follows the plan on a stand until the sweep has enough, the user stops it, or the target fails. `stages` names the
-/// stages of a model.
+/// Executes the plan on a backend until the sweep is complete, the user stops it, or the target fails. `stages` are the
+/// names of a model's stages.
 pub fn follow(
     plan: &Plan,
     streams: &[StreamSpec],
     stages: &[String],
-    stand: &mut dyn Stand,
+    stand: &mut dyn Backend,
     console: &mut Console,
-) -> Travelled {
+) -> SweepResult {
     let mut course = Course::new(plan, streams, stages);
     while course.step(stand, console).is_continue() {}
     console.clear();
     course.travelled
 }
 
-/// Follows the same plan on two stands, pass by pass in the order A B B A, so that changes with time meet both alike.
+/// Executes the same plan on two backends, alternating passes in the order A B B A, so that drift affects both equally.
 ///
-/// `prepare` is called with the index of the side before each of its passes. An interrupt or a fault ends both. The second
-/// takes the objective of the first, where none was given.
+/// `prepare` is called with the index of the side before each of its passes. An interrupt or a fault ends both. The
+/// second side uses the objective of the first unless an objective is given.
 pub fn follow_in_turns(
     plan: &Plan,
     streams: [&[StreamSpec]; 2],
-    stands: &mut [&mut dyn Stand; 2],
+    stands: &mut [&mut dyn Backend; 2],
     prepare: &dyn Fn(usize) -> Result<(), Fault>,
     console: &mut Console,
-) -> [Travelled; 2] {
+) -> [SweepResult; 2] {
     const ORDER: [usize; 4] = [0, 1, 1, 0];
     let mut courses = streams.map(|streams| Course::new(plan, streams, &[]));
     let mut goes_on = [true; 2];
@@ -94,26 +94,26 @@ pub fn follow_in_turns(
     courses.map(|course| course.travelled)
 }
 
-/// A measurement on its way: a sweep and all that it has measured.
+/// A sweep in progress and its measurements.
 struct Course<'a> {
     plan: &'a Plan,
     streams: &'a [StreamSpec],
     stages: &'a [String],
     sweep: Sweep,
-    travelled: Travelled,
+    travelled: SweepResult,
     points: u64,
-    /// That the time is too short for this storage was told.
+    /// The warning about insufficient time was printed.
     is_warned: bool,
 }
 
 impl<'a> Course<'a> {
     fn new(plan: &'a Plan, streams: &'a [StreamSpec], stages: &'a [String]) -> Self {
         let sweep = Sweep::new(plan.sweep.clone());
-        Self { plan, streams, stages, sweep, travelled: Travelled::new(), points: 0, is_warned: false }
+        Self { plan, streams, stages, sweep, travelled: SweepResult::new(), points: 0, is_warned: false }
     }
 
-    /// Measures points until a pass is over. Breaks at the end of the measurement.
-    fn pass(&mut self, stand: &mut dyn Stand, console: &mut Console) -> ControlFlow<()> {
+    /// Measures the points of a pass. Breaks at the end of the measurement.
+    fn pass(&mut self, stand: &mut dyn Backend, console: &mut Console) -> ControlFlow<()> {
         loop {
             self.step(stand, console)?;
             if self.sweep.is_between_passes() {
@@ -123,7 +123,7 @@ impl<'a> Course<'a> {
     }
 
     /// Measures the next point. Breaks at the end of the measurement.
-    fn step(&mut self, stand: &mut dyn Stand, console: &mut Console) -> ControlFlow<()> {
+    fn step(&mut self, stand: &mut dyn Backend, console: &mut Console) -> ControlFlow<()> {
         let Self { plan, travelled, .. } = self;
         let Some(point) = self.sweep.next(&travelled.runs, &travelled.slots, travelled.spent) else {
             return ControlFlow::Break(());
@@ -149,7 +149,7 @@ impl<'a> Course<'a> {
         let (sighting, fault) = match step.take(self.streams, seed, stand, console) {
             Ok(sighting) => (sighting, None),
             Err(torn) => {
-                let Torn { fault, until } = *torn;
+                let PartialRun { fault, until } = *torn;
                 (until, Some(fault))
             }
         };
@@ -173,7 +173,7 @@ impl<'a> Course<'a> {
         self.is_over(fault, console)
     }
 
-    /// Breaks after a fault, an interrupt, or an error that is to end the measurement.
+    /// Breaks after a fault, an interrupt, or an error with `stop_on_error`.
     fn is_over(&mut self, fault: Option<Fault>, console: &Console) -> ControlFlow<()> {
         let Self { plan, travelled, .. } = self;
         let erred = || plan.stop_on_error && travelled.runs.last().is_some_and(|run| run.total.errors() > 0);
@@ -188,8 +188,8 @@ impl<'a> Course<'a> {
     }
 }
 
-impl Travelled {
-    /// Nothing measured yet.
+impl SweepResult {
+    /// Empty.
     pub fn new() -> Self {
         Self {
             runs: Vec::new(),
@@ -201,7 +201,7 @@ impl Travelled {
         }
     }
 
-    /// Keeps a run, and the slot that it was or the windows that it was held for.
+    /// Keeps a run, and the slot or the windows that it represents.
     fn keep(&mut self, run: Run, point: &Point, start: Instant) {
         match point.slot {
             None => self.runs.push(run),
@@ -221,14 +221,14 @@ impl Travelled {
     }
 }
 
-/// The windows of a run that was held, each as a slot: its series has one slice for each.
+/// The windows of a held run, each as a slot; its series has a slice for each window.
 fn windows(run: &Run, pass: u32, start: Instant) -> Vec<LoadSlot> {
     let window =
         |slice: &Slice| LoadSlot::window(run, slice, SlotRole::Hold, pass, start + slice.start.since(Instant::ZERO));
     run.series.iter().map(window).collect()
 }
 
-/// Slices joined into windows; what drained after the last one is in it.
+/// Joins slices into windows; the last window includes completions after the end.
 fn in_windows(series: &[Slice], window: Span, lasts: Span) -> Vec<Slice> {
     let mut joined: Vec<Slice> = Vec::new();
     let count = (lasts.as_nanos() / window.as_nanos().max(1)).max(1);
@@ -243,8 +243,8 @@ fn in_windows(series: &[Slice], window: Span, lasts: Span) -> Vec<Slice> {
     joined
 }
 
-/// That the storage is too slow for a line in this time, with the time and the objectives that would do. `None` where it
-/// is not, or not known yet.
+/// A warning that the storage is too slow for a load line in this time, with sufficient times and objectives. `None` if
+/// the time is sufficient or not known yet.
 fn too_slow(sweep: &Sweep) -> Option<String> {
     let objective = sweep.objective()?;
     let needed = sweep.needed(objective)?;
@@ -253,11 +253,11 @@ fn too_slow(sweep: &Sweep) -> Option<String> {
     let mean = Objective { measure: Measure::Mean, ..objective };
     let short = match sweep.needed(p90) {
         Some(span) => format!("about {} s", seconds(span)),
-        None => "no longer than this".into(),
+        None => "the given time".into(),
     };
     Some(format!(
-        "a load line at {objective} needs about {:.0} s of measuring on storage this slow: add --duration {:.0}s, or give \
-         --objective '{}' or '{}', which take {short}",
+        "a load line at {objective} needs about {:.0} s of measuring on storage this slow: use --duration {:.0}s, or \
+         --objective '{}' or '{}', which need {short}",
         seconds(needed),
         seconds(needed),
         written(p90),
@@ -265,19 +265,19 @@ fn too_slow(sweep: &Sweep) -> Option<String> {
     ))
 }
 
-/// An objective as a word of a command line.
+/// An objective in command line syntax.
 fn written(objective: Objective) -> String {
     format!("{}<={}", objective.bounded(), objective.limit.to_string().replace(' ', ""))
 }
 
-/// Operations were asked for, and not one came back until all patience was gone.
+/// Fault: no operation completed before the timeout.
 fn silent(waited: Span) -> Fault {
-    let what = format!("not one came in {waited}: give a longer --duration if it is as slow as that");
-    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, what);
-    Fault { attempt: "waiting for answers".into(), source }
+    let why = format!("no completion within {waited}: use a longer --duration if the storage is that slow");
+    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, why);
+    Fault { attempt: "waiting for completions".into(), source }
 }
 
-/// One point on its way.
+/// A point in progress.
 struct Step<'a> {
     sweep: &'a Sweep,
     point: &'a Point,
@@ -286,7 +286,7 @@ struct Step<'a> {
     /// Window of a hold.
     window: Span,
     stop_on_error: bool,
-    /// Number of slices at which it is asked again whether enough is known.
+    /// Number of slices at the next check of precision.
     next_check: usize,
 }
 
@@ -295,14 +295,14 @@ impl Step<'_> {
         &mut self,
         streams: &[StreamSpec],
         seed: u64,
-        stand: &mut dyn Stand,
+        stand: &mut dyn Backend,
         console: &mut Console,
-    ) -> Result<Sighting, Box<Torn<Sighting>>> {
+    ) -> Result<PointResult, Box<PartialRun<PointResult>>> {
         let mut paced = streams.to_vec();
         paced[0].pace = self.point.pace;
         let lasts = self.point.warm_up + self.point.most;
         let slice = (self.point.least / 40).min(LONGEST_SLICE).max(self.shortest_slice).max(lasts / MOST_SLICES);
-        // The warm-up of a slot, and the windows of a hold, end where a slice does.
+        // The warm-up of a slot and the windows of a hold end at slice boundaries.
         let slice = match self.point.purpose {
             Purpose::Hold => whole_part(self.window, slice),
             _ if self.point.slot.is_some() => whole_part(self.point.warm_up, slice),
@@ -322,7 +322,7 @@ impl Step<'_> {
         if elapsed < self.point.warm_up + self.point.least || series.len() < self.next_check {
             return ControlFlow::Continue(());
         }
-        // Asked a twentieth later each time: analysing a long series at every slice would take longer than the slice.
+        // Checks become rarer: analysing a long series at every slice would take longer than the slice.
         self.next_check = series.len() + (series.len() / 20).max(5);
         let settled = settled(self.sweep, self.point, series, 0, Span::MAX);
         if self.sweep.is_enough(self.point, settled.span, &settled.figures) {
@@ -332,7 +332,7 @@ impl Step<'_> {
     }
 
     fn progress(&self, series: &[Slice], elapsed: Span) -> Progress<'static> {
-        let (rate, p99) = of_late(series);
+        let (rate, p99) = recent_rates(series);
         let spent = self.before + elapsed;
         let done = self.sweep.share_done(spent);
         Progress {
@@ -347,22 +347,22 @@ impl Step<'_> {
     }
 }
 
-/// The time that the rest takes when `spent` was the share `done`.
+/// Remaining time if `spent` covers the share `done`.
 fn left(spent: Span, done: f64) -> Span {
     if done > 0.0 { Span::from_secs_f64(spent.as_secs_f64() * (1.0 - done) / done) } else { Span::ZERO }
 }
 
-/// The longest part of `whole` of which there is a whole number, and which is at most about `part`.
+/// The largest integer fraction of `whole` that is at most about `part`.
 fn whole_part(whole: Span, part: Span) -> Span {
     if whole.is_zero() { part } else { whole / whole.as_nanos().div_ceil(part.as_nanos().max(1)).max(1) }
 }
 
-/// Operations per second and 99th percentile over the last slices.
-pub fn of_late(series: &[Slice]) -> (f64, Option<Span>) {
+/// Operations per second and 99th percentile of the last slices.
+pub fn recent_rates(series: &[Slice]) -> (f64, Option<Span>) {
     mean_of(&series[series.len().saturating_sub(20)..])
 }
 
-/// Operations per second and 99th percentile over a whole series; no percentile without operations.
+/// Operations per second and 99th percentile of a whole series; no percentile without operations.
 pub fn mean_of(series: &[Slice]) -> (f64, Option<Span>) {
     let mut response = plimsoll_record::Bins::default();
     for slice in series {
@@ -384,18 +384,18 @@ fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offere
     if point.slot.is_some() { settle_slot(series, &options) } else { settle(series, &options) }
 }
 
-fn settled_at_end(sweep: &Sweep, point: &Point, sighting: &Sighting) -> Settled {
-    let Seen { series, unserved, .. } = &sighting.seen;
+fn settled_at_end(sweep: &Sweep, point: &Point, sighting: &PointResult) -> Settled {
+    let LoopResult { series, unserved, .. } = &sighting.seen;
     if sighting.ends_offered {
         return settled(sweep, point, series, *unserved, Span::MAX);
     }
-    // A run that was ended early stopped offering when its last slice, in which the rest came back, began.
+    // A run that ended early offered operations until its last slice, which drains the rest.
     let last_began = series.last().map_or(Span::ZERO, |slice| slice.start.since(Instant::ZERO));
     settled(sweep, point, series, *unserved, last_began.min(point.warm_up + point.most))
 }
 
-/// What was seen under one offered load, as it is kept. `stages` names the stages of a model.
-pub fn run_of(offered: Pace, settled: Settled, Sighting { seen, cpu, .. }: Sighting, stages: &[String]) -> Run {
+/// Converts the result of a load to a run. `stages` are the names of a model's stages.
+pub fn run_of(offered: Pace, settled: Settled, PointResult { seen, cpu, .. }: PointResult, stages: &[String]) -> Run {
     let answered: u64 = seen.bound_by.iter().sum();
     let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
     let mut run = Run {
@@ -415,13 +415,13 @@ pub fn run_of(offered: Pace, settled: Settled, Sighting { seen, cpu, .. }: Sight
     run
 }
 
-/// The time that a series covers.
+/// The duration of a series.
 pub fn length(series: &[Slice]) -> Span {
     series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span)
 }
 
-/// The series as it is kept: in slices of a second; of half a second where the run is shorter than five, and of more
-/// where it is long, so that no run's memory grows with its duration.
+/// Merges a series to slices of a second; half a second for runs below five seconds, longer for long runs, which bounds
+/// memory.
 fn by_the_second(series: &[Slice]) -> Vec<Slice> {
     let whole = length(series);
     let unit = if whole < Span::from_secs(5) { Span::from_millis(500) } else { Span::from_secs(1) };
@@ -447,25 +447,25 @@ mod tests {
 
     use super::*;
     use crate::args::{Cli, Command};
+    use crate::backend::Virtual;
     use crate::plan::Grid;
-    use crate::stand::Virtual;
 
-    /// Two models, measured in turns.
-    fn in_turns(models: [&str; 2]) -> [Travelled; 2] {
+    /// Measures two models alternately.
+    fn in_turns(models: [&str; 2]) -> [SweepResult; 2] {
         let line = ["plimsoll", "simulate", "link(1us)", "--duration", "60s", "--objective", "p99<=10ms"];
-        let Command::Simulate(args) = Cli::parse_from(line).command else { panic!("it simulates") };
-        let plan = Plan::new(&args.load, &args.course).expect("the flags fit");
-        let streams = plan.place(Bytes::gib(1), Grid::Any).expect("there is space");
+        let Command::Simulate(args) = Cli::parse_from(line).command else { panic!("a simulate command") };
+        let plan = Plan::new(&args.load, &args.course).expect("valid flags");
+        let streams = plan.place(Bytes::gib(1), Grid::Any).expect("sufficient space");
         let [mut a, mut b] = models.map(|text| {
             let model = plimsoll_model::parse(text).expect("stages");
             Virtual::new(&model, 1)
         });
-        let mut console = Console::new(true).expect("it is quiet");
+        let mut console = Console::new(true).expect("a quiet console");
         follow_in_turns(&plan, [&streams, &streams], &mut [&mut a, &mut b], &|_| Ok(()), &mut console)
     }
 
     #[test]
-    fn time_left_is_known_from_the_first_slice_on() {
+    fn remaining_time_is_estimated_from_the_first_slice() {
         let budget = Span::from_secs(520);
         let spent = Span::from_millis(500);
         let shown = left(spent, spent.as_secs_f64() / budget.as_secs_f64());
@@ -474,13 +474,13 @@ mod tests {
     }
 
     #[test]
-    fn targets_in_turns_are_told_apart_when_they_differ() {
+    fn alternating_measurement_detects_differences() {
         let slow = "station(8, 1ms, exponential)";
         for (other, verdict) in [("station(8, 700us, exponential)", Verdict::Better), (slow, Verdict::NoRealChange)] {
             let [a, b] = in_turns([slow, other]);
             assert_eq!([a.ended, b.ended], [Ended::Complete; 2]);
             let objective = "p99<=10ms".parse().expect("an objective");
-            let compared = compare_interleaved(&a.slots, &b.slots, objective).expect("both have passes");
+            let compared = compare_interleaved(&a.slots, &b.slots, objective).expect("both sides have passes");
             assert_eq!(compared.verdict(), verdict, "{other}: {compared:?}");
         }
     }

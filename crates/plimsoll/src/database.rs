@@ -17,15 +17,16 @@ pub use snapshots::Snapshots;
 
 use self::stage::Stage;
 use crate::args::{DatabaseArgs, MakeArgs};
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::trouble::Trouble;
 
-/// The ground, and the snapshots of the database's counters if it has any. [`Data`] checks the contents of an existing database.
+/// The backend and, if the database has counters, their snapshots. [`Data`] checks the contents of an existing
+/// database.
 pub fn ground(
     args: &DatabaseArgs,
     sessions: u32,
     console: &mut Console,
-) -> Result<(Box<dyn Ground>, Option<Snapshots>), Trouble> {
+) -> Result<(Box<dyn Ground>, Option<Snapshots>), CliError> {
     let Placed { target, source, place, below } = match &args.url {
         Some(url) => Placed::here(connected(url)?.1, String::new()),
         None => Placed::made(&args.making, sessions, console)?,
@@ -54,7 +55,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// On storage as it is.
+    /// On plain storage.
     fn here(target: Box<dyn Target>, place: String) -> Self {
         let about = target.about();
         let source = Source::Measured { engine: about.system.clone() };
@@ -62,7 +63,7 @@ impl Placed {
         Self { target, source, place, below }
     }
 
-    fn made(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, Trouble> {
+    fn made(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, CliError> {
         let Some(like) = &making.like else {
             for folder in [&making.path, &std::env::temp_dir()] {
                 remove_leftovers_of(folder, console);
@@ -82,7 +83,7 @@ impl Placed {
 fn remove_leftovers_of(directory: &Path, console: &mut Console) {
     let removed: Vec<String> = remove_leftovers(directory).iter().map(|path| path.display().to_string()).collect();
     if !removed.is_empty() {
-        console.tell(&format!("removed what a run that was killed left: {}", removed.join(", ")));
+        console.tell(&format!("removed leftovers of a killed run: {}", removed.join(", ")));
     }
 }
 
@@ -99,20 +100,20 @@ fn local(about: &DatabaseAbout) -> Option<Box<dyn UnderlyingStorage>> {
 }
 
 /// Refuses the databases of the server itself.
-pub fn check_not_system(url: &str) -> Result<(), Trouble> {
+pub fn check_not_system(url: &str) -> Result<(), CliError> {
     let (address, database) = connected(url)?;
     database.check_not_system().map_err(|failure| trouble(failure.during(&address.to_string())))
 }
 
 /// An existing database.
-fn connected(url: &str) -> Result<(Address, Box<dyn Target>), Trouble> {
-    let address: Address = url.parse().map_err(|error: NoAddress| Trouble::usage(error.to_string()))?;
+fn connected(url: &str) -> Result<(Address, Box<dyn Target>), CliError> {
+    let address: Address = url.parse().map_err(|error: NoAddress| CliError::usage(error.to_string()))?;
     let database = connect(&address).map_err(trouble)?;
     Ok((address, database))
 }
 
-fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, Trouble> {
-    let Some(system) = making.make else { return Err(Trouble::usage("name a database, or --make one")) };
+fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, CliError> {
+    let Some(system) = making.make else { return Err(CliError::usage("give a database URL, or --make")) };
     let wanted = Make {
         system,
         folder: folder.into(),
@@ -127,7 +128,7 @@ fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Targe
 }
 
 /// Failures that the user can correct become usage errors.
-fn trouble(failure: Failure) -> Trouble {
+fn trouble(failure: Failure) -> CliError {
     match failure.kind {
         Kind::Unreachable
         | Kind::Refused
@@ -135,7 +136,7 @@ fn trouble(failure: Failure) -> Trouble {
         | Kind::SystemDatabase
         | Kind::NoSpace
         | Kind::TooOld
-        | Kind::Unsupported => Trouble::usage(failure.message),
-        _ => Trouble::Failed(anyhow::Error::new(failure)),
+        | Kind::Unsupported => CliError::usage(failure.message),
+        _ => CliError::Failed(anyhow::Error::new(failure)),
     }
 }

@@ -1,31 +1,29 @@
-//! `plimsoll diagnose`: whether storage is the problem, what else is, and what would help.
+//! `plimsoll diagnose`: share of storage in the database's time, other causes, and remedies.
 
-use plimsoll_choose::diagnosis::{Diagnosis, Question, diagnose};
+use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_ingest::{Demand, Outcome};
 
 use crate::args::DiagnoseArgs;
+use crate::cli_error::CliError;
 use crate::inputs;
 use crate::offers::Offers;
 use crate::output::Forms;
-use crate::trouble::Trouble;
 
-/// Reads the inputs and diagnoses each database or host of them.
-pub fn run(args: &DiagnoseArgs) -> Result<(), Trouble> {
+/// Diagnoses each database or host of the inputs.
+pub fn run(args: &DiagnoseArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
-    // What is wrong with the configuration is said before long inputs are read.
+    // Checks the configuration before reading long inputs.
     let offer = args.on.as_ref().map(|config| Offers::new(&args.terms)?.offer(config)).transpose()?;
     let outcomes = inputs::outcomes(&args.input)?;
     let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
-    let question = Question { on: offer.as_ref(), misses: None };
+    let options = DiagnoseOptions { on: offer.as_ref(), misses: None };
     let demand = Demand::of(&read);
-    let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &question)).collect();
+    let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &options)).collect();
     let page = plimsoll_report::pages::diagnoses(&outcomes, &demand, &found);
     forms.write(&page, || plimsoll_report::diagnoses_json(&outcomes, &found))?;
     inputs::readings(&outcomes)?;
     if found.is_empty() {
-        return Err(Trouble::usage(
-            "the inputs say nothing of what is asked of storage: give reports of a database or host",
-        ));
+        return Err(CliError::usage("the inputs have no storage load: use reports of a database or host"));
     }
     Ok(())
 }

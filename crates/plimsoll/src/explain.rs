@@ -1,22 +1,21 @@
-//! `plimsoll explain`: a run beside what a configuration would have given, line by line.
+//! `plimsoll explain`: comparison of a run with the theoretical figures of a configuration.
 
 use crate::args::ExplainArgs;
+use crate::cli_error::CliError;
 use crate::offers::Offers;
 use crate::output::Forms;
 use crate::store;
-use crate::trouble::Trouble;
 
-/// Explains a run by a configuration.
-pub fn run(args: &ExplainArgs) -> Result<(), Trouble> {
+/// Compares a run with a configuration.
+pub fn run(args: &ExplainArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let mut offers = Offers::new(&args.terms)?;
     let curve = store::load_generated(Some(&args.run))?;
     let offer = offers.offer(&args.config)?;
-    offer.model().map_err(|why| Trouble::usage(format!("{}: {why}", args.config)))?;
+    offer.model().map_err(|why| CliError::usage(format!("{}: {why}", args.config)))?;
     let explanation = plimsoll_choose::explain(&offers.catalogue, &curve, &offer, &offers.terms);
-    let explanation = explanation.ok_or_else(|| {
-        Trouble::usage(format!("{}: the run's load does not fit on it: give a larger size", args.config))
-    })?;
+    let explanation = explanation
+        .ok_or_else(|| CliError::usage(format!("{}: too small for the run's load: use a larger size", args.config)))?;
     let mut page = plimsoll_report::pages::explanation(&explanation);
     page.subject.push(plimsoll_report::words::run(&curve));
     forms.write(&page, || plimsoll_report::explanation_json(&explanation))

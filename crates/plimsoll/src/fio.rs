@@ -1,4 +1,4 @@
-//! `plimsoll fio`: jobs in fio's language, run by plimsoll's engine and told as fio tells them.
+//! `plimsoll fio`: runs fio's jobs on plimsoll's engine, with fio's output formats.
 
 mod around;
 mod disks;
@@ -18,17 +18,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use plimsoll_device::Engine;
-use plimsoll_fio::{Command, Question, command, engine_help, option_help, print};
+use plimsoll_fio::{Command, Flags, Question, command, engine_help, option_help, print};
 use plimsoll_record::{Source, Subject};
+use plimsoll_report::pages;
 use plimsoll_suite::{Facts, Nature, Paths};
 use plimsoll_units::Bytes;
 
-use crate::args::FioArgs;
+use crate::args::{FioArgs, FormArgs};
+use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::offers::Offers;
-use crate::output;
+use crate::output::{self, Forms};
 use crate::site::Site;
-use crate::trouble::Trouble;
 use disks::{Disks, Processors};
 use notes::Notes;
 use place::Laid;
@@ -37,8 +38,8 @@ use report::{Course, Results};
 use run::{Ran, Since};
 use watch::Watch;
 
-/// Reads the jobs, runs them, and prints what became of them.
-pub fn run(args: &FioArgs) -> Result<(), Trouble> {
+/// Parses and runs the jobs, and prints the results.
+pub fn run(args: &FioArgs) -> Result<(), CliError> {
     let read = around::within(|around| command(&args.arguments, around));
     let command = read.map_err(|faults| refused(&faults))?;
     match &command.flags.question {
@@ -52,6 +53,7 @@ pub fn run(args: &FioArgs) -> Result<(), Trouble> {
         return output::print(command.shown.as_bytes());
     }
     let mut notes = Notes::new(command.flags.notes.as_deref())?;
+    let forms = page_forms(&command.flags)?;
     command.warnings.iter().for_each(|note| notes.write(note));
     if command.flags.parse_only {
         return Ok(());
@@ -65,18 +67,28 @@ pub fn run(args: &FioArgs) -> Result<(), Trouble> {
     };
     let plan = plan(&command, &around).map_err(|faults| refused(&faults))?;
     plan.notes.iter().for_each(|note| notes.write(note));
-    carry_out(&command, &plan, &mut site, &mut notes)
+    carry_out(&command, &plan, &mut site, &mut notes, &forms)
 }
 
-/// Where jobs run.
+/// The files of the page. fio's own output is the text.
+fn page_forms(flags: &Flags) -> Result<Forms, CliError> {
+    let [html, markdown, csv] = [&flags.html, &flags.markdown, &flags.csv].map(|file| file.as_ref().map(PathBuf::from));
+    let takes_output = [&html, &markdown, &csv].into_iter().flatten().any(|file| file.as_os_str() == "-");
+    if takes_output && flags.output.is_none() {
+        return Err(CliError::usage("fio's output takes standard output: give it a file with --output=FILE"));
+    }
+    Ok(Forms::new(&FormArgs { json: None, html, markdown, csv, no_color: true })?.without_text())
+}
+
+/// Target of the jobs.
 struct Stead {
     on: Box<dyn plimsoll_suite::Ground>,
     ground: Ground,
 }
 
 impl Stead {
-    /// The machine's files and devices, or what `--on` names.
-    fn new(command: &Command) -> Result<Self, Trouble> {
+    /// Files and devices of this host, or the target of `--on`.
+    fn new(command: &Command) -> Result<Self, CliError> {
         let destroy: Vec<PathBuf> = command.flags.destroy.iter().map(PathBuf::from).collect();
         let Some(on) = &command.flags.on else {
             let facts = Facts {
@@ -103,26 +115,33 @@ impl Stead {
         let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
         let facts = ground.facts();
         if !matches!(facts.nature, Nature::Model | Nature::Export) {
-            let what = "--on takes a configuration of the catalogue, stages, or nbd://HOST/NAME: name files in the job";
-            return Err(Trouble::usage(format!("{on}: {what}")));
+            let why =
+                "--on takes a configuration of the catalogue, stages, or nbd://HOST/NAME; files are named in the job";
+            return Err(CliError::usage(format!("{on}: {why}")));
         }
         if facts.read_only && command.jobs.iter().any(plimsoll_fio::Job::writes) {
-            let what = format!("jobs write, and its data would be lost: add --destroy {on} if they may be");
-            return Err(Trouble::usage(format!("{on}: {what}")));
+            let why = format!("the jobs write and would destroy its data: add --destroy {on} to allow it");
+            return Err(CliError::usage(format!("{on}: {why}")));
         }
         let space = Ground::Space(facts.space);
         Ok(Self { on: ground, ground: space })
     }
 }
 
-fn carry_out(command: &Command, plan: &Plan, site: &mut Stead, notes: &mut Notes) -> Result<(), Trouble> {
+fn carry_out(
+    command: &Command,
+    plan: &Plan,
+    site: &mut Stead,
+    notes: &mut Notes,
+    forms: &Forms,
+) -> Result<(), CliError> {
     let mut results = Results::new(&command.flags)?;
     let version = version();
     results.heading(command, plan, &version)?;
     let since = Since::now();
-    let mut console = Console::new(false).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
     let laid = Laid::new(&plan.files, site.ground, &mut *site.on, &mut console);
-    let laid = laid.map_err(|why| if console.interrupted() { Trouble::Interrupted } else { refused(&[why]) })?;
+    let laid = laid.map_err(|why| if console.interrupted() { CliError::Interrupted } else { refused(&[why]) })?;
     let shows_disks = site.ground == Ground::Paths && command.jobs.iter().any(|job| job.shown.disk_use);
     let disks = if shows_disks { Disks::of(&plan.files) } else { Disks::default() };
     let processors = command.flags.idle_profile.map(Processors::new);
@@ -141,15 +160,16 @@ fn carry_out(command: &Command, plan: &Plan, site: &mut Stead, notes: &mut Notes
     failed.iter().for_each(say);
     write_logs(command, plan, &ran);
     results.report(&report)?;
+    forms.write(&pages::jobs(&report, site.on.facts().source.word()), Vec::new)?;
     laid.remove().iter().for_each(|note| notes.write(note));
     match (ran.interrupted, wrong.is_empty() && failed.is_empty()) {
-        (true, _) => Err(Trouble::Interrupted),
+        (true, _) => Err(CliError::Interrupted),
         (false, true) => Ok(()),
-        (false, false) => Err(Trouble::Ended(1)),
+        (false, false) => Err(CliError::Ended(1)),
     }
 }
 
-/// What ended jobs early, one line each.
+/// Reasons for an early end of jobs, a line each.
 fn failures(command: &Command, plan: &Plan, ran: &Ran) -> Vec<String> {
     let pairs = plan.stages.iter().zip(&ran.stages).flat_map(|(members, done)| members.iter().zip(done));
     let of_job = |(member, done): (&plan::Member, &run::FinishedJob)| {
@@ -160,7 +180,7 @@ fn failures(command: &Command, plan: &Plan, ran: &Ran) -> Vec<String> {
     pairs.filter_map(of_job).chain(fault).collect()
 }
 
-/// Time passes as a model says.
+/// True for simulated jobs.
 fn shows_virtual_time(site: &Stead) -> bool {
     site.on.facts().nature == Nature::Model
 }
@@ -174,27 +194,27 @@ fn write_logs(command: &Command, plan: &Plan, ran: &Ran) {
     }
 }
 
-/// What stands in the place of fio's version.
+/// Replaces fio's version.
 fn version() -> String {
     print::version(env!("CARGO_PKG_VERSION"))
 }
 
-/// What the user can mend ends with 1, as in fio.
-fn as_fio(trouble: Trouble) -> Trouble {
+/// Exit code 1 for usage errors, as in fio.
+fn as_fio(trouble: CliError) -> CliError {
     match trouble {
-        Trouble::Usage(what) => refused(&[what]),
+        CliError::Usage(text) => refused(&[text]),
         other => other,
     }
 }
 
-/// Says each of them; fio ends with 1 then.
-fn refused(said: &[impl std::fmt::Display]) -> Trouble {
-    said.iter().for_each(say);
-    Trouble::Ended(1)
+/// Prints each message and fails with exit code 1, as fio does.
+fn refused(messages: &[impl std::fmt::Display]) -> CliError {
+    messages.iter().for_each(say);
+    CliError::Ended(1)
 }
 
-/// Says a line on standard error.
-fn say(what: impl std::fmt::Display) {
-    // With standard error gone there is nobody left to tell.
-    let _ = writeln!(std::io::stderr(), "plimsoll: {what}");
+/// Prints a line on standard error.
+fn say(text: impl std::fmt::Display) {
+    // Nothing can be reported if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "plimsoll: {text}");
 }

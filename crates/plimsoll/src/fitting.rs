@@ -1,28 +1,28 @@
-//! `plimsoll fit`: a model of measured storage, and a product file that holds it.
+//! `plimsoll fit`: fits a model to measured storage and writes it as a product file.
 
 use plimsoll_analyse::{Fitted, Parameter, fit};
 use plimsoll_record::{Curve, Evidence};
 use plimsoll_units::Bytes;
 
 use crate::args::FitArgs;
+use crate::cli_error::CliError;
 use crate::output::{Forms, put};
 use crate::store;
-use crate::trouble::Trouble;
 
 /// Fits a model to the runs.
-pub fn run(args: &FitArgs) -> Result<(), Trouble> {
+pub fn run(args: &FitArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let named = args.name.split('/').all(|part| !part.is_empty()) && args.name.matches('/').count() == 1;
     if !named {
-        return Err(Trouble::usage(format!("{:?} is no name of a product: write PROVIDER/NAME", args.name)));
+        return Err(CliError::usage(format!("{:?} is not a product name: write PROVIDER/NAME", args.name)));
     }
-    let curves: Result<Vec<Curve>, Trouble> = if args.runs.is_empty() {
+    let curves: Result<Vec<Curve>, CliError> = if args.runs.is_empty() {
         store::load_or_last(None).map(|curve| vec![curve])
     } else {
         args.runs.iter().map(|name| store::load(name)).collect()
     };
     let curves = curves?;
-    let refused = |error: &dyn std::fmt::Display| Trouble::usage(error.to_string());
+    let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();
     let fitted = fit(&evidence.map_err(|error| refused(&error))?).map_err(|error| refused(&error))?;
     let mut page = plimsoll_report::pages::fit(&fitted);
@@ -39,9 +39,9 @@ pub fn run(args: &FitArgs) -> Result<(), Trouble> {
     forms.write(&page, || plimsoll_report::fit_json(&fitted))
 }
 
-/// The fitted model as a product that commands take by its path.
+/// The fitted model as a product file.
 fn product_file(args: &FitArgs, curves: &[Curve], fitted: &Fitted) -> String {
-    // What JSON escapes in a string, TOML reads alike.
+    // TOML accepts JSON's escapes.
     let text = |value: &str| serde_json::Value::from(value).to_string();
     let first = &curves[0];
     let day = first.started.as_deref().and_then(|started| started.get(..10)).unwrap_or("undated");
@@ -53,8 +53,7 @@ fn product_file(args: &FitArgs, curves: &[Curve], fitted: &Fitted) -> String {
         first.subject.name.replace('\n', " ")
     );
     file += &format!("product = {}\ntitle = {}\n", text(&args.name), text(&format!("Fitted: {}", first.subject.name)));
-    file +=
-        "kind = \"drive\"\nranked = false\nabout = \"A model fitted to what was measured, for the loads measured\"\n";
+    file += "kind = \"drive\"\nranked = false\nabout = \"A model fitted to measured runs, for the measured loads\"\n";
     file += "capacity_unit = \"GiB\"\ncapacity_bytes = 1073741824\n\n";
     file += &format!("[default]\nsource = \"run\"\ndate = {}\nstatus = \"inferred\"\n\n", text(day));
     file += &format!("[sources.run]\ntitle = {}\ndate = {}\n\n", text(&first.command.join(" ")), text(day));

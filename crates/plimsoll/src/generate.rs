@@ -1,24 +1,37 @@
-//! What is generated from the flag table and the types: it cannot say anything else than they do.
+//! Documents generated from the flag table and the types.
 
 use std::fmt::Write;
 
 use clap::{Arg, Command};
 use clap_complete::Shell;
-use plimsoll_record::Curve;
 
 use crate::args::{self, Generated};
+use crate::cli_error::CliError;
 
-/// The text of what was asked for.
-pub fn generated(what: Generated) -> Vec<u8> {
-    match what {
+/// Name of the schema of checks.
+const CHECK: &str = "check";
+
+/// Names of the results that have a schema.
+pub fn schema_names() -> impl Iterator<Item = &'static str> {
+    plimsoll_report::schema_names().chain([CHECK])
+}
+
+/// The text of a document; `name` selects the result of a schema.
+pub fn generated(document: Generated, name: Option<&str>) -> Result<Vec<u8>, CliError> {
+    if let Some(name) = name
+        && document != Generated::Schema
+    {
+        return Err(CliError::usage(format!("{name}: only `generate schema` takes a name: omit it")));
+    }
+    Ok(match document {
         Generated::Bash => completions(Shell::Bash),
         Generated::Zsh => completions(Shell::Zsh),
         Generated::Fish => completions(Shell::Fish),
         Generated::Man => manual(),
         Generated::Reference => reference().into_bytes(),
-        Generated::Schema => schema(),
+        Generated::Schema => schema(name.unwrap_or("run")),
         Generated::Openapi => plimsoll_service::http::openapi(),
-    }
+    })
 }
 
 fn completions(shell: Shell) -> Vec<u8> {
@@ -27,7 +40,7 @@ fn completions(shell: Shell) -> Vec<u8> {
     text
 }
 
-/// One page for all commands: the whole, then each.
+/// The man page: the main command, then each subcommand.
 fn manual() -> Vec<u8> {
     let mut command = args::command();
     command.build();
@@ -43,28 +56,30 @@ fn manual() -> Vec<u8> {
     text
 }
 
-/// Every command below this one, each before those below it.
+/// All subcommands, parents before children.
 fn all(command: &Command) -> Vec<&Command> {
     let subs = command.get_subcommands().filter(|sub| sub.get_name() != "help");
     subs.flat_map(|sub| std::iter::once(sub).chain(all(sub))).collect()
 }
 
-/// As it is called: `plimsoll volume create`.
+/// The full name: `plimsoll volume create`.
 fn full_name(command: &Command) -> String {
     command.get_bin_name().unwrap_or(command.get_name()).to_owned()
 }
 
-fn schema() -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(&schemars::schema_for!(Curve)).expect("a schema is a JSON value");
-    text.push(b'\n');
-    text
+/// Checks of data directories are results of the service, all others of the report.
+fn schema(name: &str) -> Vec<u8> {
+    match name {
+        CHECK => plimsoll_report::schema_of::<plimsoll_service::Check>(),
+        name => plimsoll_report::schema(name).expect("the parser accepts names of schemas only"),
+    }
 }
 
 fn reference() -> String {
     let mut command = args::command();
     command.build();
     let mut text = String::from(
-        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs, `PLIMSOLL_PRODUCTS` that of your own product files, `PLIMSOLL_SERVICE` the service that `plimsoll volume` asks; `NO_COLOR` turns colours off.\n",
+        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 success; 1 failure; 2 usage error, nothing was written; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, measured data are kept.\n\nEnvironment: `PLIMSOLL_RUNS` is the directory of kept runs, `PLIMSOLL_PRODUCTS` that of additional product files, `PLIMSOLL_SERVICE` the service for `plimsoll volume`; `NO_COLOR` disables colours.\n",
     );
     for sub in all(&command) {
         section(&mut text, sub);
@@ -78,7 +93,7 @@ fn section(text: &mut String, command: &Command) {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let name = full_name(command);
     put(text, format_args!("\n## {name}\n\n{about}.\n\n```text\n{usage}\n```\n"));
-    // What every command below another one takes is told there, once.
+    // Flags of nested commands are documented with their parent.
     let is_nested = name.split(' ').count() > 2;
     let own = |argument: &&Arg| !(is_nested && argument.is_global_set());
     let mut headings: Vec<&str> = Vec::new();

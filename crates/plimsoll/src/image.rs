@@ -1,4 +1,4 @@
-//! One image or memory, served without a data directory, for as long as this process runs. Independent of the protocol.
+//! Serves an image or memory without a data directory until the process ends. Independent of the protocol.
 
 mod child;
 mod open;
@@ -12,7 +12,7 @@ use anyhow::Context;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_device::{Claim, Clock};
 use plimsoll_front::notify::News;
-use plimsoll_front::{Files, Handle, Limits, Offer, Server};
+use plimsoll_front::{Blocks, Files, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Access, Export, Fidelity, Flat, Serving, Slow, VolumeId, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -20,40 +20,42 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use self::child::Child;
 use self::open::Image;
 use crate::args::{ImageArgs, TermsArgs};
+use crate::cli_error::CliError;
 use crate::offers::{NamedModel, Offers};
 use crate::output::print;
 use crate::systemd;
-use crate::trouble::Trouble;
 
-/// Requests in flight, which the model sees queueing.
+/// Maximum requests in flight, all visible to the model.
 const REQUESTS: u32 = 4096;
 
 /// A server with one export, which has no listening socket yet.
 pub struct Served {
     /// The server.
-    pub server: Server<Flat>,
+    pub server: Server,
     claim: Option<Claim>,
     access: Access,
-    /// The image and its emulation, for people.
+    /// Description of the image and its emulation.
     shown: String,
     rt: bool,
 }
 
-/// Fails if real-time priority is wanted and not granted. Known before anything is begun, on a thread that ends.
-pub fn check_realtime(args: &ImageArgs) -> Result<(), Trouble> {
+/// Fails early, on a temporary thread, if real-time priority is requested and not permitted.
+pub fn check_realtime(args: &ImageArgs) -> Result<(), CliError> {
     if args.rt {
-        std::thread::spawn(realtime).join().map_err(|_| anyhow::anyhow!("asking for priority broke off"))??;
+        std::thread::spawn(realtime)
+            .join()
+            .map_err(|_| anyhow::anyhow!("the thread that sets the priority panicked"))??;
     }
     Ok(())
 }
 
-fn realtime() -> Result<(), Trouble> {
-    plimsoll_device::realtime().map_err(|error| Trouble::usage(error.to_string()))
+fn realtime() -> Result<(), CliError> {
+    plimsoll_device::realtime().map_err(|error| CliError::usage(error.to_string()))
 }
 
 impl Served {
     /// Opens the image, and offers it under a name.
-    pub fn open(args: &ImageArgs, export: &str) -> Result<Self, Trouble> {
+    pub fn open(args: &ImageArgs, export: &str, blocks: Blocks) -> Result<Self, CliError> {
         let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
         let like = args.like.as_deref().map(|text| NamedModel::read(text, || Offers::new(&terms))).transpose()?;
         let image = Image::open(args, like.as_ref().and_then(|like| Some(like.offer.as_ref()?.capacity)))?;
@@ -67,7 +69,7 @@ impl Served {
         if like.is_some() {
             server.set_floor(crate::serve::floor(args.rt)?);
         }
-        let offer = Offer { access: image.access, ..Offer::new(Export(0), export, image.size) };
+        let offer = Offer { access: image.access, blocks, ..Offer::new(Export(0), export, image.size) };
         let emulation = like.map(|like| Emulation {
             like: like.offer.is_some().then(|| like.name.clone()),
             model: like.model.to_string(),
@@ -90,7 +92,7 @@ impl Served {
         mut self,
         command: Option<(&str, Vec<(&'static str, OsString)>)>,
         addresses: Option<&[impl Display]>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CliError> {
         let handle = self.server.handle();
         stop_at_signals(handle.clone())?;
         let child = command.map(|(command, variables)| Child::start(command, &variables, handle)).transpose()?;
@@ -98,7 +100,7 @@ impl Served {
             print(greeting(&self.shown, self.access, addresses).as_bytes())?;
         }
         systemd::tell(News::Ready(&self.shown));
-        // Last: threads and commands that are started before have no part in it.
+        // Set last, so that previously started threads and commands do not inherit it.
         if self.rt {
             realtime()?;
         }
@@ -110,14 +112,14 @@ impl Served {
         ended?;
         let fidelity = self.server.volumes().0.fidelity(Export(0));
         if let Some(fidelity) = fidelity.filter(|fidelity| fidelity.lateness().count > 0) {
-            // With standard error gone there is nobody left to tell.
+            // Nothing can be reported if standard error is closed.
             let _ = std::io::stderr().write_all(faithfulness(fidelity).as_bytes());
         }
         Ok(())
     }
 }
 
-fn emulated(args: &ImageArgs, like: &NamedModel, image: &Image) -> Result<Volumes<Flat>, Trouble> {
+fn emulated(args: &ImageArgs, like: &NamedModel, image: &Image) -> Result<Volumes, CliError> {
     let flat = Flat::new([(image.size, image.access)]);
     let mut volumes = Volumes::new(flat, Slow::by(args.slow));
     let limits = plimsoll_volume::Limits { requests: REQUESTS, block: 1, ..plimsoll_volume::Limits::default() };
@@ -127,8 +129,8 @@ fn emulated(args: &ImageArgs, like: &NamedModel, image: &Image) -> Result<Volume
     Ok(volumes)
 }
 
-/// Has the server end in order at the first signal; the second one ends the process.
-fn stop_at_signals(handle: Handle<Flat>) -> Result<(), Trouble> {
+/// Stops the server at the first signal; the second ends the process.
+fn stop_at_signals(handle: Handle) -> Result<(), CliError> {
     let (waiting, bell) = std::os::unix::net::UnixStream::pair().context("waiting for signals")?;
     let signals = [SIGINT, SIGTERM, SIGHUP];
     crate::signals::watch(&signals).context("waiting for signals")?;
@@ -141,24 +143,24 @@ fn stop_at_signals(handle: Handle<Flat>) -> Result<(), Trouble> {
         while std::io::Read::read(&mut waiting, &mut [0])
             .is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted)
         {}
-        // A server that is gone need not be stopped.
+        // The server may have ended.
         let _ = handle.send(Server::stop);
     };
     std::thread::Builder::new().name("signals".into()).spawn(wait).context("starting a thread")?;
     Ok(())
 }
 
-/// How far the answers kept to the model.
+/// Fidelity of the replies to the model.
 fn faithfulness(fidelity: &Fidelity) -> String {
     let (faithful, not) = fidelity.counted();
     let late = |share| fidelity.lateness().quantile(share).unwrap_or(Span::ZERO);
     let (p50, p99) = (late(0.5), late(0.99));
-    format!("plimsoll: {faithful} s faithful to the model, {not} s not; lateness p50 {p50}, p99 {p99}\n")
+    format!("plimsoll: replies followed the model for {faithful} s, not for {not} s; lateness p50 {p50}, p99 {p99}\n")
 }
 
-fn greeting(what: &str, access: Access, addresses: &[impl Display]) -> String {
+fn greeting(image: &str, access: Access, addresses: &[impl Display]) -> String {
     let access = if access == Access::ReadOnly { ", read-only" } else { "" };
-    let mut text = format!("Serving {what}{access}\n");
+    let mut text = format!("Serving {image}{access}\n");
     for address in addresses {
         text += &format!("  {address}\n");
     }

@@ -1,6 +1,6 @@
-//! Reports, dumps and traces from files, folders and standard input, for every command that works on demand.
+//! Reports, dumps and traces from files, directories and standard input, for the commands that use demand.
 //!
-//! Opens and reads; what the bytes mean is `plimsoll-ingest`'s.
+//! Parsing is in `plimsoll-ingest`.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,23 +12,23 @@ use plimsoll_choose::what_if::{keep_parts, parts};
 use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join, time_in_utc};
 
 use crate::args::InputArgs;
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// The most files that are read of folders.
+/// Maximum number of files in directories.
 const MOST_FILES: usize = 100_000;
 
-/// Refused inputs in a message.
+/// Maximum number of refused inputs in a message.
 const MOST_REASONS: usize = 5;
 
-/// Names of parts in a message.
+/// Maximum number of part names in a message.
 const MOST_NAMES: usize = 20;
 
-/// Folders below folders: more are a loop, or no place for reports.
+/// Maximum depth of directories.
 const DEEPEST: usize = 32;
 
-/// Reads the inputs: files, folders with all that is below them, or `-`. Snapshots that belong together are joined; of
-/// one part only what is said of that part is kept.
-pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, Trouble> {
+/// Reads the inputs: files, directories (recursive), or `-`. Snapshots of the same source are joined; with `--only`,
+/// only figures of that part are kept.
+pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, CliError> {
     let mut outcomes = Vec::new();
     for path in &args.files {
         if path.as_os_str() == "-" {
@@ -37,7 +37,7 @@ pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, Trouble> {
         }
         for file in files(path)? {
             let name = file.display().to_string();
-            let mut opened = File::open(&file).map_err(|error| Trouble::reading(&file, error))?;
+            let mut opened = File::open(&file).map_err(|error| CliError::reading(&file, error))?;
             outcomes.extend(ingest(&name, args, &mut opened)?);
         }
     }
@@ -48,36 +48,36 @@ pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, Trouble> {
     Ok(outcomes)
 }
 
-/// Refuses inputs that are not there, before anything else is looked at.
-pub fn check(args: &InputArgs) -> Result<(), Trouble> {
+/// Fails if an input is missing, before any processing.
+pub fn check(args: &InputArgs) -> Result<(), CliError> {
     args.files.iter().filter(|path| path.as_os_str() != "-").try_for_each(|path| files(path).map(drop))
 }
 
 /// The files of a path, at least one.
-fn files(path: &Path) -> Result<Vec<PathBuf>, Trouble> {
+fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     collect(path, 0, &mut files)?;
     if files.is_empty() {
-        return Err(Trouble::usage(format!(
-            "{}: the folder has no file in it: give reports (AWR, Statspack, pg_stat_io, iostat, ...); docs/inputs.md says \
-             how to make them",
+        return Err(CliError::usage(format!(
+            "{}: the directory has no files: use reports (AWR, Statspack, pg_stat_io, iostat, ...); see docs/inputs.md for \
+             how to create them",
             path.display()
         )));
     }
     Ok(files)
 }
 
-/// Keeps what is said of one part; refuses a part that nothing is said of.
-fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), Trouble> {
+/// Keeps the figures of a part; fails if there are none.
+fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), CliError> {
     let known = parts(outcomes.iter().filter_map(Outcome::reading));
     if !known.iter().any(|known| known.eq_ignore_ascii_case(part)) {
         let near = nearest(part, known.iter().copied());
         let choose = match (near.as_slice(), known.len()) {
-            (_, 0) => "they tell no parts apart: leave out --only".to_owned(),
+            (_, 0) => "they do not distinguish parts: omit --only".to_owned(),
             ([], _) => format!("parts are {}", known.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ")),
             (near, _) => format!("did you mean {}?", one_of(near)),
         };
-        return Err(Trouble::usage(format!("the inputs say nothing of a part {part:?}: {choose}")));
+        return Err(CliError::usage(format!("the inputs have no part {part:?}: {choose}")));
     }
     for outcome in outcomes {
         if let Outcome::Read(reading) = outcome {
@@ -87,8 +87,8 @@ fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The readings of outcomes that were read.
-pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, Trouble> {
+/// The readings of accepted inputs.
+pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, CliError> {
     let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
     if !readings.is_empty() {
         return Ok(readings);
@@ -98,13 +98,13 @@ pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, Trouble> {
         Outcome::Read(_) => None,
     });
     let reasons: Vec<String> = reasons.take(MOST_REASONS).collect();
-    Err(Trouble::Failed(anyhow::anyhow!(
-        "no input could be used ({}): docs/inputs.md says what is read, and how to make it",
+    Err(CliError::Failed(anyhow::anyhow!(
+        "no usable input ({}): see docs/inputs.md for formats and how to create them",
         reasons.join("; ")
     )))
 }
 
-/// Counters of one scope may stand in several inputs.
+/// Joins counters of the same scope from several inputs.
 fn joined(outcomes: Vec<Outcome>) -> Vec<Outcome> {
     let (mut places, mut readings, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for (place, outcome) in outcomes.into_iter().enumerate() {
@@ -122,16 +122,16 @@ fn joined(outcomes: Vec<Outcome>) -> Vec<Outcome> {
     all.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// All files of a folder and those below it, by name; a file is itself.
-fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Trouble> {
+/// All files of a directory and its subdirectories by name; a file itself.
+fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     let cannot = || format!("cannot read {}", path.display());
-    let found = std::fs::metadata(path).map_err(|error| Trouble::reading(path, error))?;
+    let found = std::fs::metadata(path).map_err(|error| CliError::reading(path, error))?;
     if !found.is_dir() {
         files.push(path.to_path_buf());
         return Ok(());
     }
     if depth > DEEPEST {
-        return Err(Trouble::usage(format!("{}: too deep below the folder that was given", path.display())));
+        return Err(CliError::usage(format!("{}: the directory nesting is too deep", path.display())));
     }
     let entries = std::fs::read_dir(path).with_context(cannot)?;
     let mut paths: Vec<PathBuf> =
@@ -140,14 +140,14 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Tr
     for path in paths {
         collect(&path, depth + 1, files)?;
         if files.len() > MOST_FILES {
-            return Err(Trouble::usage(format!("more than {MOST_FILES} files: give fewer folders")));
+            return Err(CliError::usage(format!("more than {MOST_FILES} files: use fewer directories")));
         }
     }
     Ok(())
 }
 
-/// One input, piece by piece.
-fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, Trouble> {
+/// Reads an input in chunks.
+fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, CliError> {
     let zone = args.time_zone.clone();
     let begin = args.begin.as_deref().and_then(|begin| time_in_utc(begin, zone.as_ref()));
     let known = Input { name: name.to_owned(), begin, interval: args.interval, zone };
@@ -162,7 +162,7 @@ fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outc
     let mut outcomes = ingest.finish();
     for outcome in &mut outcomes {
         if let Outcome::Read(reading) = outcome {
-            // Of a thousand reports all waits would fill the memory.
+            // The waits of a thousand reports would exceed the memory.
             reading.thin();
         }
     }

@@ -1,8 +1,11 @@
-//! The command line: flags become a plan, the plan is wired to crates, and what comes of it is printed.
+//! The command line: converts flags to a plan, connects the crates, and prints results.
 
 mod args;
+mod backend;
 mod catalogue;
 mod checks;
+mod cli_error;
+mod cloud;
 mod collect;
 mod comparing;
 mod console;
@@ -24,6 +27,7 @@ mod nbd_check;
 mod offers;
 mod output;
 mod plan;
+mod portals;
 mod preset;
 mod probe;
 mod quote;
@@ -34,14 +38,13 @@ mod signals;
 mod simulate;
 mod site;
 mod sizing;
-mod stand;
 mod store;
 mod suite;
 mod systemd;
 mod tls;
-mod trouble;
 mod usage;
 mod volumes;
+mod web;
 mod what_ifs;
 mod words;
 
@@ -51,9 +54,9 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 
 use crate::args::{Cli, Command};
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// Program and version, as run files say it.
+/// Program and version, as in run files.
 pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {
@@ -76,7 +79,12 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Web(args) => web::run(*args),
         Command::Volume(args) => volumes::run(&args),
+        Command::Instance(args) => cloud::instance(&args),
+        Command::OciKey(args) => cloud::oci_key(&args),
+        Command::OciConfig(args) => cloud::oci_config(&args),
+        Command::Ec2Key(args) => cloud::ec2_key(&args),
         Command::Nbd(args) => nbd::run(&args),
         Command::Iscsi(args) => iscsi::run(&args),
         Command::NbdCheck(args) => nbd_check::run(&args),
@@ -84,13 +92,15 @@ fn main() -> ExitCode {
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(forms) => show::runs(&forms),
         Command::Presets { name } => show::presets(name.as_deref()),
-        Command::Generate { what } => output::print(&generate::generated(what)),
+        Command::Generate { document, name } => {
+            generate::generated(document, name.as_deref()).and_then(|text| output::print(&text))
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
-            if !matches!(trouble, Trouble::Interrupted | Trouble::Ended(_)) {
-                // With standard error gone there is nobody left to tell.
+            if !matches!(trouble, CliError::Interrupted | CliError::Ended(_)) {
+                // Nothing can be reported if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "plimsoll: {trouble}");
             }
             ExitCode::from(trouble.exit_code())

@@ -1,4 +1,4 @@
-//! `plimsoll match` and the end of `plimsoll measure`: which products would carry what was measured.
+//! `plimsoll match` and the end of `plimsoll measure`: products that carry the measured load.
 
 use plimsoll_analyse::judged;
 use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
@@ -7,21 +7,21 @@ use plimsoll_report::Page;
 use plimsoll_report::pages::{self, Detail};
 
 use crate::args::MatchArgs;
+use crate::cli_error::CliError;
 use crate::offers::Offers;
 use crate::output::Forms;
 use crate::sizing;
 use crate::store;
-use crate::trouble::Trouble;
 
-/// How many products a listing names.
+/// Maximum number of products in a list.
 const MOST: usize = 12;
-/// How many the end of a measurement names.
+/// Maximum number at the end of a measurement.
 const MOST_SHORT: usize = 4;
-/// How many the measured storage is said to resemble.
+/// Maximum number of similar products.
 const MOST_RESEMBLING: usize = 3;
 
 /// Matches a run against the catalogue.
-pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
+pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let offers = Offers::new(&args.terms)?;
     let mut curve = store::load_generated(args.run.as_deref())?;
@@ -38,7 +38,7 @@ pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
     forms.write(&page, || plimsoll_report::matches_json(&need, &matches, &resemblances))
 }
 
-/// The run's load line, or the one that the flags ask for.
+/// The run's load line, or the requirement given by flags.
 fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
     let objective = args.objective.or_else(|| curve.load_line.map(|line| line.objective()));
     match (args.iops, args.objective) {
@@ -48,7 +48,7 @@ fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
     }
 }
 
-/// The few lines that end a measurement; `None` without a load line.
+/// Summary at the end of a measurement; `None` without a load line.
 pub fn short(curve: &Curve) -> Option<Page> {
     let offers = Offers::new(&crate::args::TermsArgs::default()).ok()?;
     let need = Need::of(curve, curve.subject.size)?;
@@ -56,16 +56,16 @@ pub fn short(curve: &Curve) -> Option<Page> {
     Some(pages::matches_short(&need, &matches, &resemblances))
 }
 
-fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> Result<(Matches, Vec<Resemblance>), Trouble> {
+fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> Result<(Matches, Vec<Resemblance>), CliError> {
     let terms = offers.ranking_terms()?;
     let matches = matching(&offers.catalogue, need, &terms, most);
     let resemblances = resembling(&offers.catalogue, curve, curve.subject.size, &terms, MOST_RESEMBLING);
     Ok((matches, resemblances))
 }
 
-fn no_need(curve: &Curve) -> Trouble {
-    Trouble::usage(match curve.load_line {
-        None => "this run has no load line: give --iops and --objective, or measure again, longer",
-        Some(_) => "no load met the objective, so there is none to match: give --iops, or a looser --objective",
+fn no_need(curve: &Curve) -> CliError {
+    CliError::usage(match curve.load_line {
+        None => "this run has no load line: use --iops and --objective, or measure for longer",
+        Some(_) => "no load met the objective: use --iops, or a looser --objective",
     })
 }

@@ -1,4 +1,4 @@
-//! `plimsoll measure`: from a path, or the URI of an export, to a curve.
+//! `plimsoll measure`: measures the curve of a path or export.
 
 mod against;
 mod export;
@@ -8,7 +8,7 @@ mod work;
 use std::fmt::Display;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plimsoll_catalogue::{Catalogue, Like};
 use plimsoll_device::nbd::Address;
@@ -21,25 +21,26 @@ use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Finding, Objective, Sour
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::{EngineWord, Measure};
+use crate::backend::fio::Fio;
+use crate::backend::{Storage, Way};
 use crate::checks::{self, Evidence};
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{Travelled, follow};
-use crate::output::{Outputs, finish};
+use crate::course::{SweepResult, follow};
+use crate::output::{Outputs, finish, judge};
 use crate::plan::{Grid, Plan};
 use crate::probe;
-use crate::stand::fio::Fio;
-use crate::stand::{Storage, Way};
-use crate::trouble::Trouble;
+use crate::store;
 
 use work::Work;
 
-/// Space that is left to others on the filesystem of a file of our own.
+/// Space left free on the filesystem of a scratch file.
 const SPARE: Bytes = Bytes::mib(256);
-/// A file of our own is at least this large.
+/// Minimum size of a scratch file.
 const LEAST_FILE: Bytes = Bytes::mib(16);
 
-/// Measures the path, or the export.
-pub fn run(args: &Measure) -> Result<(), Trouble> {
+/// Measures the path or export.
+pub fn run(args: &Measure) -> Result<(), CliError> {
     let work = Work::new(args)?;
     let outputs = Outputs::new(&args.output)?;
     fio::meant_for_fio(args)?;
@@ -53,83 +54,110 @@ pub fn run(args: &Measure) -> Result<(), Trouble> {
     if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
         return export::run(args, work, uri, &outputs);
     }
-    let subject = classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
-    outputs.spare(&args.path)?;
-    only_this(args)?;
-    let mut prepared = Site::prepare(args, work, subject)?;
-    let streams = prepared.work.place(args, prepared.size, prepared.grid())?;
-    let remembered = prepared.work.remember_objective(&prepared.kept_subject().name, &streams);
-    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
-    let mut curve = prepared.measure(args, &mut console)?;
-    forget(&mut curve, remembered);
+    check_target(args, &outputs)?;
+    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
+    let (curve, remembered) = measured(args, work, &mut console)?;
     finish(curve, remembered, &outputs)
 }
 
-/// An objective that an earlier run chose was not given by the user.
+/// Refuses outputs over the target, and other targets.
+fn check_target(args: &Measure, outputs: &Outputs) -> Result<(), CliError> {
+    classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
+    outputs.spare(&args.path)?;
+    only_this(args)
+}
+
+/// Measures a directory, file or device. Returns the curve, and the objective of an earlier run if it has that.
+fn measured(args: &Measure, work: Work, console: &mut Console) -> Result<(Curve, Option<Objective>), CliError> {
+    let subject = classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
+    let mut prepared = Site::prepare(args, work, subject)?;
+    let streams = prepared.work.place(args, prepared.size, prepared.grid())?;
+    let remembered = prepared.work.remember_objective(&prepared.kept_subject().name, &streams);
+    let mut curve = prepared.measure(args, console)?;
+    forget(&mut curve, remembered);
+    Ok((curve, remembered))
+}
+
+/// Measures with the refusals of the command, judges and keeps. Returns the file of the run.
+pub fn kept(args: &Measure, command: Vec<String>, console: &mut Console) -> Result<PathBuf, CliError> {
+    let work = Work::new(args)?;
+    let uri = args.path.to_str().filter(|text| Address::is_meant(text));
+    let (mut curve, remembered) = if let Some(uri) = uri {
+        (export::measured(args, work, uri, console)?, None)
+    } else {
+        only_this(args)?;
+        measured(args, work, console)?
+    };
+    curve.command = command;
+    judge(&mut curve, remembered);
+    Ok(store::keep(&curve)?)
+}
+
+/// Clears an objective that was chosen by an earlier run.
 fn forget(curve: &mut Curve, remembered: Option<Objective>) {
     if remembered.is_some() {
         curve.conditions.objective = None;
     }
 }
 
-/// Names the command for a model or a product in place of a path.
-fn no_path(path: &Path, unusable: &dyn Display) -> Trouble {
+/// Error with the command for a model or product instead of a path.
+fn no_path(path: &Path, unusable: &dyn Display) -> CliError {
     let is_model = |text: &str| match text.parse::<Like>() {
         Ok(Like::Stages(_)) => true,
         Ok(Like::Config(config)) => Catalogue::built_in().find(&config.volume.product).is_ok(),
         Err(_) => false,
     };
     match path.to_str().filter(|text| !path.exists() && is_model(text)) {
-        Some(text) => Trouble::usage(format!(
-            "{text}: a model, not a path: run plimsoll simulate '{text}', or give a directory, file or block device"
+        Some(text) => CliError::usage(format!(
+            "{text}: a model, not a path: run plimsoll simulate '{text}', or use a directory, file or block device"
         )),
         None => usage(unusable),
     }
 }
 
-/// Nothing else may be named for destruction.
-fn only_this(args: &Measure) -> Result<(), Trouble> {
+/// Fails if `--destroy` names another path.
+fn only_this(args: &Measure) -> Result<(), CliError> {
     match args.target.destroy.iter().find(|named| **named != args.path) {
         None => Ok(()),
-        Some(other) => Err(Trouble::usage(format!(
-            "--destroy {}: only {} is measured: name that, letter for letter, or leave --destroy out",
+        Some(other) => Err(CliError::usage(format!(
+            "--destroy {}: only {} is measured: repeat that path exactly, or omit --destroy",
             other.display(),
             args.path.display()
         ))),
     }
 }
 
-fn usage(error: impl Display) -> Trouble {
-    Trouble::usage(error.to_string())
+fn usage(error: impl Display) -> CliError {
+    CliError::usage(error.to_string())
 }
 
-/// Where it is measured: all that has to be in order before the first operation.
+/// A measurement site: everything that has to be valid before the first operation.
 struct Site {
     work: Work,
     subject: Subject,
-    /// The open file or device, beside the loops' own handle on it.
+    /// The open file or device, in addition to the handles of the loops.
     file: OwnedFd,
     engine: Engine,
     storage: Storage,
-    /// In place of the loops, but for filling and probing.
+    /// Replaces the loops, except for filling and probing.
     fio: Option<Fio>,
     caching: Caching,
     size: Bytes,
     findings: Vec<Finding>,
-    /// Keeps others from a device or file that is written to.
+    /// Exclusive access to a device or file that is written.
     claim: Option<Claim>,
 }
 
 impl Site {
-    fn prepare(args: &Measure, work: Work, subject: Subject) -> Result<Self, Trouble> {
+    fn prepare(args: &Measure, work: Work, subject: Subject) -> Result<Self, CliError> {
         let mut findings = Vec::new();
         let engine = engine(args.target.engine, &mut findings)?;
         let wanted = if args.target.buffered || work.is_buffered() { Caching::Buffered } else { Caching::Direct };
         let (work, opened, size, claim) = match subject.kind {
             SubjectKind::Directory => {
                 if let Some(path) = args.target.destroy.first() {
-                    return Err(Trouble::usage(format!(
-                        "--destroy {}: in a directory plimsoll writes to a file of its own only: leave out --destroy",
+                    return Err(CliError::usage(format!(
+                        "--destroy {}: in a directory plimsoll writes only to a temporary file: omit --destroy",
                         path.display()
                     )));
                 }
@@ -149,8 +177,8 @@ impl Site {
         if let Some(claim) = &claim
             && !claim.covers(&File::from(file.try_clone().map_err(usage)?)).map_err(usage)?
         {
-            return Err(Trouble::usage(format!(
-                "{}: it was replaced while it was examined: try again",
+            return Err(CliError::usage(format!(
+                "{}: it was replaced during the check: try again",
                 args.path.display()
             )));
         }
@@ -167,7 +195,7 @@ impl Site {
         Ok(prepared)
     }
 
-    /// What operations have to be aligned to.
+    /// Required alignment of operations.
     fn grid(&self) -> Grid {
         let direct = Direct::of(&self.file).unwrap_or(self.subject.direct);
         match (self.caching, direct.alignment()) {
@@ -177,7 +205,7 @@ impl Site {
         }
     }
 
-    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, Trouble> {
+    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, CliError> {
         let begun = self.begin(args, console)?;
         let streams = &begun.streams;
         let travelled = match (&self.work, &mut self.fio) {
@@ -188,18 +216,18 @@ impl Site {
         self.end(begun, travelled, activity)
     }
 
-    /// Probes and fills.
-    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, Trouble> {
+    /// Probes and fills the storage.
+    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, CliError> {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
-        let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
+        let failed = |fault| CliError::Failed(anyhow::Error::new(fault));
         let mut evidence = Evidence { buffered: self.caching == Caching::Buffered, ..Evidence::default() };
         if self.fio.is_none() {
             evidence.ceiling = probe::ceiling(self.engine, 64, self.storage.threads);
         }
         let own = self.subject.kind == SubjectKind::Directory;
         if own || self.claim.is_some() {
-            // Before the filling, which overwrites the zeroes that this leaves behind.
+            // Before filling, which overwrites the zeroes.
             if own && !args.course.quick && !evidence.buffered {
                 evidence.compression = probe::compression(&mut self.storage, self.size).map_err(failed)?;
             }
@@ -215,8 +243,8 @@ impl Site {
         Ok(Begun { started, clock, evidence, streams, watch, before })
     }
 
-    /// Makes a curve of what was measured, with the findings.
-    fn end(&mut self, begun: Begun, travelled: Travelled, activity: ActivityDelta) -> Result<Curve, Trouble> {
+    /// Builds the curve with its findings.
+    fn end(&mut self, begun: Begun, travelled: SweepResult, activity: ActivityDelta) -> Result<Curve, CliError> {
         let Begun { started, clock, mut evidence, streams, .. } = begun;
         evidence.activity = activity;
         evidence.aside = travelled.aside.clone();
@@ -235,17 +263,17 @@ impl Site {
         Ok(curve)
     }
 
-    /// Fills a file of our own.
-    fn fill(&mut self, args: &Measure, console: &mut Console) -> Result<(), Trouble> {
+    /// Fills a scratch file.
+    fn fill(&mut self, args: &Measure, console: &mut Console) -> Result<(), CliError> {
         let most = self.work.filling(args);
         self.size = probe::fill(&mut self.storage, &self.file, self.size, most, console)
-            .map_err(|fault| Trouble::Failed(anyhow::Error::new(fault)))?;
+            .map_err(|fault| CliError::Failed(anyhow::Error::new(fault)))?;
         if console.interrupted() {
-            return Err(Trouble::Interrupted);
+            return Err(CliError::Interrupted);
         }
         if self.size < self.work.least_size() {
             let path = self.subject.path.display();
-            return Err(Trouble::Failed(anyhow::anyhow!(
+            return Err(CliError::Failed(anyhow::anyhow!(
                 "{path}: too little could be written to a file there (see dmesg)"
             )));
         }
@@ -253,7 +281,7 @@ impl Site {
     }
 
     fn kept_subject(&self) -> plimsoll_record::Subject {
-        // A dot says little in a report that is read elsewhere.
+        // A relative path is not meaningful in a report.
         let path = self.subject.path.canonicalize().unwrap_or_else(|_| self.subject.path.clone());
         plimsoll_record::Subject {
             name: path.display().to_string(),
@@ -276,7 +304,7 @@ fn conditions(plan: &Plan, streams: Vec<StreamSpec>, threads: u32, caching: Cach
     }
 }
 
-/// A measurement from its first probe until its points are measured.
+/// A measurement between its first probe and its last point.
 struct Begun {
     started: jiff::Timestamp,
     clock: Clock,
@@ -293,7 +321,7 @@ impl Begun {
     }
 }
 
-/// What is kept of a measurement beside its runs.
+/// Fields of a curve other than its runs.
 struct Head {
     started: jiff::Timestamp,
     source: Source,
@@ -303,13 +331,15 @@ struct Head {
 }
 
 impl Head {
-    fn curve(self, travelled: Travelled, wall: Span) -> Result<Curve, Trouble> {
-        let Travelled { runs, slots, ended, fault, .. } = travelled;
+    fn curve(self, travelled: SweepResult, wall: Span) -> Result<Curve, CliError> {
+        let SweepResult { runs, slots, ended, fault, .. } = travelled;
         if runs.is_empty() {
             return Err(match (fault, ended) {
-                (Some(fault), _) => Trouble::Failed(anyhow::Error::new(fault)),
-                (None, Ended::Interrupted) => Trouble::Interrupted,
-                _ => Trouble::Failed(anyhow::anyhow!("nothing completed in the time given: give a longer --duration")),
+                (Some(fault), _) => CliError::Failed(anyhow::Error::new(fault)),
+                (None, Ended::Interrupted) => CliError::Interrupted,
+                _ => CliError::Failed(anyhow::anyhow!(
+                    "no operation completed in the given time: use a longer --duration"
+                )),
             });
         }
         let mut findings = self.findings;
@@ -335,15 +365,15 @@ impl Head {
     }
 }
 
-fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, Trouble> {
+fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, CliError> {
     match wanted {
         EngineWord::Threads => Ok(Engine::Threads),
         // For filling and probing.
         EngineWord::Fio => Ok(if Engine::Ring.refused().is_none() { Engine::Ring } else { Engine::Threads }),
         EngineWord::IoUring => match Engine::Ring.refused() {
             None => Ok(Engine::Ring),
-            Some(reason) => Err(Trouble::usage(format!(
-                "io_uring cannot be used here ({reason}): leave out --engine, or allow it (kernel.io_uring_disabled=0, seccomp profile)"
+            Some(reason) => Err(CliError::usage(format!(
+                "io_uring is unavailable ({reason}): omit --engine, or enable it (kernel.io_uring_disabled=0, seccomp profile)"
             ))),
         },
         EngineWord::Auto => Ok(match Engine::Ring.refused() {
@@ -356,7 +386,7 @@ fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, Tro
     }
 }
 
-/// Bytes that the streams address, those that share a region counted once.
+/// Bytes addressed by the streams; shared regions count once.
 fn addressed(streams: &[StreamSpec]) -> Bytes {
     let mut regions: Vec<Region> = Vec::new();
     for stream in streams {
@@ -368,9 +398,9 @@ fn addressed(streams: &[StreamSpec]) -> Bytes {
     Bytes::new(regions.iter().map(|region| region.length.get()).sum())
 }
 
-/// What may be done to an existing file or device: everything when it was named for destruction and nothing speaks
-/// against it, else reading.
-fn permitted(args: &Measure, work: Work, findings: &mut Vec<Finding>) -> Result<(Work, Option<Claim>), Trouble> {
+/// Permitted operations on an existing file or device: all if it was named in `--destroy` and the safety checks pass,
+/// otherwise reads.
+fn permitted(args: &Measure, work: Work, findings: &mut Vec<Finding>) -> Result<(Work, Option<Claim>), CliError> {
     if !args.target.destroy.is_empty() {
         let claim = claim(&args.path, &args.target.destroy).map_err(usage)?;
         return Ok((work, Some(claim)));
@@ -378,8 +408,8 @@ fn permitted(args: &Measure, work: Work, findings: &mut Vec<Finding>) -> Result<
     Ok((work.reading(args, findings)?, None))
 }
 
-/// The plan for storage that was not named for destruction: without writes, unless the user asked for them.
-fn reading(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<Plan, Trouble> {
+/// The plan for storage without `--destroy`: without writes, unless the user requested writes.
+fn reading(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<Plan, CliError> {
     if !plan.writes() {
         return Ok(plan);
     }
@@ -387,26 +417,26 @@ fn reading(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<Pl
     let asked_for = load.reads.is_some() || load.preset != "oltp" || load.durable || load.flush_every.is_some();
     if asked_for {
         let path = args.path.display();
-        return Err(Trouble::usage(format!(
-            "{path}: this load writes, and its data would be lost: add --destroy {path} if they may be, or --reads 100"
+        return Err(CliError::usage(format!(
+            "{path}: this load would destroy its data: add --destroy {path} to allow it, or use --reads 100"
         )));
     }
     findings.push(Finding::ReadOnly);
     Ok(plan.reading())
 }
 
-/// How large a file of our own may be.
-fn scratch_size(args: &Measure, work: &Work, subject: &Subject) -> Result<Bytes, Trouble> {
+/// The size of a scratch file.
+fn scratch_size(args: &Measure, work: &Work, subject: &Subject) -> Result<Bytes, CliError> {
     let available = subject.available.unwrap_or_default();
     let path = args.path.display();
     let least = LEAST_FILE.max(work.least_size());
     if let Some(size) = args.target.size {
         if size < least {
-            return Err(Trouble::usage(format!("--size {size} is too little to measure on: give at least {least}")));
+            return Err(CliError::usage(format!("--size {size} is too small: use at least {least}")));
         }
         if size.get().saturating_add(SPARE.get()) > available.get() {
-            return Err(Trouble::usage(format!(
-                "{path}: {available} are free, and --size {size} would leave less than {SPARE}: give a smaller --size"
+            return Err(CliError::usage(format!(
+                "{path}: {available} are free, and --size {size} would leave less than {SPARE}: use a smaller --size"
             )));
         }
         return Ok(size);
@@ -417,23 +447,23 @@ fn scratch_size(args: &Measure, work: &Work, subject: &Subject) -> Result<Bytes,
     };
     if size < least || size.get().saturating_add(spare.get()) > available.get() {
         let size = size.max(least);
-        return Err(Trouble::usage(format!(
-            "{path}: only {available} are free, too little for a file of {size} to measure on: free some space, or give another path"
+        return Err(CliError::usage(format!(
+            "{path}: only {available} are free, too little for a scratch file of {size}: free some space, or use another path"
         )));
     }
     Ok(size)
 }
 
-fn size_of_existing(args: &Measure, has: Bytes) -> Result<Bytes, Trouble> {
+fn size_of_existing(args: &Measure, has: Bytes) -> Result<Bytes, CliError> {
     match args.target.size {
-        Some(size) if size > has => Err(Trouble::usage(format!(
-            "{}: it has {has}, and --size asks for {size}: give a smaller --size, or none",
+        Some(size) if size > has => Err(CliError::usage(format!(
+            "{}: its size is {has}, smaller than --size {size}: use a smaller --size, or omit it",
             args.path.display()
         ))),
         size => Ok(size.unwrap_or(has)),
     }
 }
 
-fn cannot_make(directory: &Path, size: Bytes, error: &std::io::Error) -> Trouble {
-    usage(format!("{}: a file of {size} cannot be made there: {error}", directory.display()))
+fn cannot_make(directory: &Path, size: Bytes, error: &std::io::Error) -> CliError {
+    usage(format!("{}: cannot create a file of {size}: {error}", directory.display()))
 }

@@ -1,4 +1,4 @@
-//! `plimsoll nbd`: one export of one image or of memory, without a data directory, for as long as this process runs.
+//! `plimsoll nbd`: serves an export of an image or memory, without a data directory, until the process ends.
 
 mod doors;
 
@@ -7,20 +7,21 @@ use std::os::fd::AsFd;
 
 use anyhow::Context;
 use plimsoll_device::nbd::{Address, Host};
+use plimsoll_front::Blocks;
 
 use self::doors::{Doors, Maker};
 use crate::args::NbdArgs;
+use crate::cli_error::CliError;
 use crate::image::{Served, check_realtime};
-use crate::trouble::Trouble;
 
 /// Serves until its clients, its command or a signal end it.
-pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
+pub fn run(args: &NbdArgs) -> Result<(), CliError> {
     check_realtime(&args.image)?;
     let doors = Doors::open(args)?;
-    let mut served = Served::open(&args.image, &args.export)?;
+    let mut served = Served::open(&args.image, &args.export, Blocks::default())?;
     let (addresses, made_by) = (doors.addresses(), doors.made_by);
     let _kept = doors.admit(&mut served.server)?;
-    // Who makes a socket for this process talks over that, whatever its standard input is.
+    // A socket passed by a service manager takes precedence over standard input.
     let stdio = args.stdio && made_by == Maker::Us;
     if stdio {
         let (input, output) = (std::io::stdin(), std::io::stdout());
@@ -34,7 +35,7 @@ pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
     served.run(command, greets.then_some(&addresses[..]))
 }
 
-/// The variables by which a command finds the export.
+/// Environment variables with the address of the export, for a command.
 fn variables(address: &Address) -> Vec<(&'static str, OsString)> {
     let place = match &address.host {
         Host::Unix(path) => ("unixsocket", path.into()),

@@ -1,33 +1,33 @@
-//! `plimsoll nbd-check`: what an NBD server does of the protocol, and how it keeps time.
+//! `plimsoll nbd-check`: conformance and timing of an NBD server.
 
 use plimsoll_device::nbd::Address;
 use plimsoll_front::check::{Permission, Row, Verdict, check};
 
 use crate::args::NbdCheckArgs;
+use crate::cli_error::CliError;
 use crate::output::print;
-use crate::trouble::Trouble;
 
 /// Checks the server.
-pub fn run(args: &NbdCheckArgs) -> Result<(), Trouble> {
+pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
     let address: Address = args.uri.parse().map_err(|error: plimsoll_device::nbd::NoAddress| usage(&error))?;
     if let Some(other) = args.destroy.as_ref().filter(|named| **named != args.uri) {
-        return Err(Trouble::usage(format!(
-            "--destroy {other}: only {} is checked: name that, or leave it out",
+        return Err(CliError::usage(format!(
+            "--destroy {other}: only {} is checked: repeat that URI exactly, or omit --destroy",
             args.uri
         )));
     }
     let permission = Permission { writes: args.destroy.is_some(), ..Permission::default() };
-    let rows = check(&address, &permission).map_err(|error| Trouble::Failed(anyhow::Error::new(error)))?;
+    let rows = check(&address, &permission).map_err(|error| CliError::Failed(anyhow::Error::new(error)))?;
     print(shown(&rows, args.all).as_bytes())?;
     let failed = rows.iter().filter(|row| row.verdict == Verdict::Fail).count();
-    if failed == 0 { Ok(()) } else { Err(Trouble::Failed(anyhow::anyhow!("{failed} features fail"))) }
+    if failed == 0 { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!("{failed} features fail"))) }
 }
 
-fn usage(error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::usage(error.to_string())
+fn usage(error: &dyn std::fmt::Display) -> CliError {
+    CliError::usage(error.to_string())
 }
 
-/// A line for each feature; what was sent and got for those that fail, or for all.
+/// A line per feature, with request and response for failed features or all.
 fn shown(rows: &[Row], all: bool) -> String {
     let mut text = String::new();
     let mut area = "";

@@ -1,4 +1,4 @@
-//! The catalogue that a command works with: what is built in, the user's own product files, and the terms.
+//! The catalogue of a command: built-in products, the user's product files, and terms.
 
 use std::borrow::BorrowMut;
 use std::fs;
@@ -9,11 +9,11 @@ use plimsoll_model::ChainSpec;
 use plimsoll_units::Bytes;
 
 use crate::args::TermsArgs;
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// The environment variable that names the folder of the user's product files.
+/// Environment variable with the directory of the user's product files.
 const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
-/// A larger file is no product file.
+/// Maximum size of a product file.
 const LARGEST: u64 = 16 << 20;
 
 /// Address space of stages, which have no capacity.
@@ -31,16 +31,16 @@ pub struct NamedModel {
 }
 
 impl NamedModel {
-    /// Reads a configuration or stages. Only a configuration needs the offers.
+    /// Parses a configuration or stages. Only a configuration needs the offers.
     pub fn read<O: BorrowMut<Offers>>(
         text: &str,
-        offers: impl FnOnce() -> Result<O, Trouble>,
-    ) -> Result<Self, Trouble> {
+        offers: impl FnOnce() -> Result<O, CliError>,
+    ) -> Result<Self, CliError> {
         match text.parse().map_err(|error: NoLike| usage(&error))? {
             Like::Stages(model) => Ok(Self { name: model.to_string(), model, offer: None }),
             Like::Config(_) => {
                 let offer = offers()?.borrow_mut().offer(text)?;
-                let model = offer.model().map_err(|why| Trouble::usage(format!("{text}: {why}")))?;
+                let model = offer.model().map_err(|why| CliError::usage(format!("{text}: {why}")))?;
                 Ok(Self { name: offer.short().to_string(), model, offer: Some(offer) })
             }
         }
@@ -60,15 +60,15 @@ impl NamedModel {
 /// Products and terms.
 #[derive(Debug)]
 pub struct Offers {
-    /// All products that are known.
+    /// All known products.
     pub catalogue: Catalogue,
-    /// When, in which currency, where.
+    /// Date, currency and region.
     pub terms: Terms,
 }
 
 impl Offers {
-    /// The built-in catalogue and the user's folder, under the terms of the flags.
-    pub fn new(args: &TermsArgs) -> Result<Self, Trouble> {
+    /// The built-in catalogue and the user's directory, under the terms of the flags.
+    pub fn new(args: &TermsArgs) -> Result<Self, CliError> {
         let mut catalogue = Catalogue::built_in();
         if let Some(folder) = folder(args)? {
             for path in product_files(&folder)? {
@@ -80,8 +80,8 @@ impl Offers {
         Ok(Self { catalogue, terms })
     }
 
-    /// Reads a configuration; a product that is a path becomes part of the catalogue.
-    pub fn config(&mut self, text: &str) -> Result<Config, Trouble> {
+    /// Parses a configuration; a product given as a path is added to the catalogue.
+    pub fn config(&mut self, text: &str) -> Result<Config, CliError> {
         let config: Config = text.parse().map_err(|error: plimsoll_catalogue::ConfigError| usage(&error))?;
         let parts = std::iter::once(&config.volume).chain(&config.machine);
         for part in parts.filter(|part| is_product_file(Path::new(&part.product))) {
@@ -93,26 +93,26 @@ impl Offers {
         Ok(config)
     }
 
-    /// Refuses a region that no price is given for.
-    fn check_region(&self) -> Result<(), Trouble> {
+    /// Fails for a region without prices.
+    fn check_region(&self) -> Result<(), CliError> {
         let regions = self.catalogue.regions();
         let unknown = self.terms.region.as_deref().filter(|region| !regions.contains(region));
         let Some(region) = unknown else { return Ok(()) };
         let known: Vec<&str> = regions.into_iter().collect();
-        Err(Trouble::usage(format!(
-            "no price of the catalogue is for the region {region:?}: there are {}, or leave out --region",
+        Err(CliError::usage(format!(
+            "no price in the catalogue for region {region:?}: use one of {}, or omit --region",
             known.join(", ")
         )))
     }
 
-    /// What a configuration offers.
-    pub fn offer(&mut self, text: &str) -> Result<Offer, Trouble> {
+    /// The offer of a configuration.
+    pub fn offer(&mut self, text: &str) -> Result<Offer, CliError> {
         let config = self.config(text)?;
         self.catalogue.offer(&config, &self.terms).map_err(|refusal| usage(&refusal))
     }
 
-    /// The terms with a currency and a region for this offer, where the flags leave that open and several lists hold:
-    /// USD if there is such a list, and the first region.
+    /// The terms for this offer. If flags leave currency and region open and several price lists apply: USD if
+    /// available, and the first region.
     pub fn terms_for(&self, offer: &Offer) -> Terms {
         let mut terms = self.terms.clone();
         let fits = |price: &plimsoll_catalogue::Price| {
@@ -129,16 +129,16 @@ impl Offers {
         terms
     }
 
-    /// The terms of a ranking over all vendors: one currency, US dollars unless another was named. Refuses a currency
-    /// or a region that no price is given for.
-    pub fn ranking_terms(&self) -> Result<Terms, Trouble> {
+    /// The terms of a ranking of all vendors: a common currency, USD by default. Fails for a currency or region without
+    /// prices.
+    pub fn ranking_terms(&self) -> Result<Terms, CliError> {
         let dollars = || "USD".parse::<Currency>().expect("USD is a currency code");
         let currency = self.terms.currency.unwrap_or_else(dollars);
         let currencies = self.catalogue.currencies();
         if !currencies.contains(&currency) {
             let known: Vec<String> = currencies.iter().map(ToString::to_string).collect();
-            return Err(Trouble::usage(format!(
-                "no price of the catalogue is in {currency}: prices are in {}",
+            return Err(CliError::usage(format!(
+                "no price in the catalogue in {currency}: prices are in {}",
                 known.join(", ")
             )));
         }
@@ -147,32 +147,32 @@ impl Offers {
     }
 }
 
-/// What is wrong with a product file; empty when nothing.
-pub fn check(path: &Path) -> Result<Vec<Complaint>, Trouble> {
+/// Errors of a product file.
+pub fn check(path: &Path) -> Result<Vec<Complaint>, CliError> {
     let text = read(path)?;
-    Ok(plimsoll_catalogue::check(&path.display().to_string(), &text, &beside(path)))
+    Ok(plimsoll_catalogue::check(&path.display().to_string(), &text, &table_reader(path)))
 }
 
-fn add(catalogue: &mut Catalogue, path: &Path) -> Result<(), Trouble> {
+fn add(catalogue: &mut Catalogue, path: &Path) -> Result<(), CliError> {
     let text = read(path)?;
-    catalogue.add(&path.display().to_string(), &text, &beside(path)).map_err(|complaints| {
+    catalogue.add(&path.display().to_string(), &text, &table_reader(path)).map_err(|complaints| {
         let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-        Trouble::usage(lines.join("\nplimsoll: "))
+        CliError::usage(lines.join("\nplimsoll: "))
     })
 }
 
-/// Reads the tables that a product file names beside itself.
-fn beside(path: &Path) -> impl Fn(&str) -> Option<String> {
+/// Reads tables from files in the directory of a product file.
+fn table_reader(path: &Path) -> impl Fn(&str) -> Option<String> {
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     move |name| {
-        // Beside it, not somewhere else.
+        // Only files in the same directory.
         let plain = Path::new(name).components().count() == 1 && !name.starts_with('.');
         plain.then(|| read(&folder.join(name)).ok()).flatten()
     }
 }
 
-fn read(path: &Path) -> Result<String, Trouble> {
-    let refused = |why: &dyn std::fmt::Display| Trouble::usage(format!("{}: {why}", path.display()));
+fn read(path: &Path) -> Result<String, CliError> {
+    let refused = |why: &dyn std::fmt::Display| CliError::usage(format!("{}: {why}", path.display()));
     let length = fs::metadata(path).map_err(|error| refused(&error))?.len();
     if length > LARGEST {
         return Err(refused(&"too large for a product file"));
@@ -180,10 +180,10 @@ fn read(path: &Path) -> Result<String, Trouble> {
     fs::read_to_string(path).map_err(|error| refused(&error))
 }
 
-fn folder(args: &TermsArgs) -> Result<Option<PathBuf>, Trouble> {
+fn folder(args: &TermsArgs) -> Result<Option<PathBuf>, CliError> {
     if let Some(folder) = &args.products {
         if !folder.is_dir() {
-            return Err(Trouble::usage(format!("{}: no such folder of product files", folder.display())));
+            return Err(CliError::usage(format!("{}: no such directory of product files", folder.display())));
         }
         return Ok(Some(folder.clone()));
     }
@@ -194,8 +194,8 @@ fn folder(args: &TermsArgs) -> Result<Option<PathBuf>, Trouble> {
     Ok(named.or(usual).filter(|folder| folder.is_dir()))
 }
 
-fn product_files(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
-    let entries = fs::read_dir(folder).map_err(|error| Trouble::usage(format!("{}: {error}", folder.display())))?;
+fn product_files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let entries = fs::read_dir(folder).map_err(|error| CliError::usage(format!("{}: {error}", folder.display())))?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| is_product_file(path));
     files.sort();
@@ -211,6 +211,6 @@ fn today() -> Date {
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
 }
 
-fn usage(error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::usage(error.to_string())
+fn usage(error: &dyn std::fmt::Display) -> CliError {
+    CliError::usage(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Results: judged, kept, shown and written in every form.
+//! Verdict, storage, display and output files of results.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -15,44 +15,54 @@ use plimsoll_report::{Charset, Color, Page, TextStyle};
 use plimsoll_units::Span;
 
 use crate::args::{FormArgs, OutputArgs};
+use crate::cli_error::CliError;
 use crate::database::Snapshots;
 use crate::matching;
 use crate::store;
-use crate::trouble::Trouble;
 
-/// The forms of a result, found to be writable before any work.
+/// Output files of a result, checked before any work.
 #[derive(Debug)]
 pub struct Forms {
     json: Option<PathBuf>,
     html: Option<PathBuf>,
     markdown: Option<PathBuf>,
     csv: Option<PathBuf>,
-    /// Of curves only.
-    svg: Option<PathBuf>,
+    /// A form of a single command, which writes it: SVG of curves, Terraform of sizes.
+    own: Option<PathBuf>,
     is_quiet: bool,
     style: TextStyle,
 }
 
 impl Forms {
-    /// Checks that every file can be written. JSON replaces the text.
-    pub fn new(args: &FormArgs) -> Result<Self, Trouble> {
+    /// Checks that all files are writable. JSON replaces the text.
+    pub fn new(args: &FormArgs) -> Result<Self, CliError> {
+        Self::with_own(args, None)
+    }
+
+    /// The same with a form that the command writes.
+    pub fn with_own(args: &FormArgs, own: Option<&PathBuf>) -> Result<Self, CliError> {
         let FormArgs { json, html, markdown, csv, no_color } = args;
         let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
         let is_quiet = json.is_some();
-        Self { json, html, markdown, csv, svg: None, is_quiet, style: style(*no_color) }.checked()
+        Self { json, html, markdown, csv, own: own.cloned(), is_quiet, style: style(*no_color) }.checked()
     }
 
-    fn checked(self) -> Result<Self, Trouble> {
+    /// The same for a command that prints the text of its result.
+    pub fn without_text(self) -> Self {
+        Self { is_quiet: true, ..self }
+    }
+
+    fn checked(self) -> Result<Self, CliError> {
         self.files().filter(|path| !is_standard_output(path)).try_for_each(|path| store::check_writable(path))?;
         Ok(self)
     }
 
     fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.json, &self.html, &self.markdown, &self.csv, &self.svg].into_iter().flatten()
+        [&self.json, &self.html, &self.markdown, &self.csv, &self.own].into_iter().flatten()
     }
 
-    /// Prints a result as text, unless it is quiet or a form takes standard output, and writes its other forms.
-    pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), Trouble> {
+    /// Prints a result as text, unless quiet or a form uses standard output, and writes its other forms.
+    pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
         self.print(&plimsoll_report::page_text(page, &self.style))?;
         if let Some(path) = &self.html {
             put(path, plimsoll_report::page_html(page).as_bytes())?;
@@ -66,130 +76,132 @@ impl Forms {
         self.json.as_ref().map_or(Ok(()), |path| put(path, &json()))
     }
 
-    fn print(&self, text: &str) -> Result<(), Trouble> {
+    fn print(&self, text: &str) -> Result<(), CliError> {
         let is_taken = self.files().any(|path| is_standard_output(path));
         if self.is_quiet || is_taken { Ok(()) } else { print(text.as_bytes()) }
     }
 }
 
-/// The output of a measurement or a simulation.
+/// Output of a measurement or simulation.
 #[derive(Debug)]
 pub struct Outputs(Forms);
 
 impl Outputs {
-    /// Checks that every file can be written.
-    pub fn new(args: &OutputArgs) -> Result<Self, Trouble> {
+    /// Checks that all files are writable.
+    pub fn new(args: &OutputArgs) -> Result<Self, CliError> {
         let OutputArgs { json, html, markdown, csv, svg, quiet, no_color } = args;
-        let [json, html, markdown, csv, svg] = [json, html, markdown, csv, svg].map(Clone::clone);
-        let forms = Forms { json, html, markdown, csv, svg, is_quiet: *quiet, style: style(*no_color) };
+        let [json, html, markdown, csv, own] = [json, html, markdown, csv, svg].map(Clone::clone);
+        let forms = Forms { json, html, markdown, csv, own, is_quiet: *quiet, style: style(*no_color) };
         forms.checked().map(Self)
     }
 
-    /// Text on standard output, and no files.
+    /// Text on standard output, without files.
     pub fn plain(no_color: bool) -> Self {
-        let (json, html, markdown, csv, svg) = (None, None, None, None, None);
-        Self(Forms { json, html, markdown, csv, svg, is_quiet: false, style: style(no_color) })
+        let (json, html, markdown, csv, own) = (None, None, None, None, None);
+        Self(Forms { json, html, markdown, csv, own, is_quiet: false, style: style(no_color) })
     }
 
-    /// Refuses to write a result over what is measured.
-    pub fn spare(&self, measured: &Path) -> Result<(), Trouble> {
+    /// Fails if a result would overwrite the measured target.
+    pub fn spare(&self, measured: &Path) -> Result<(), CliError> {
         let measured = measured.canonicalize().ok();
         let same = |path: &&PathBuf| path.canonicalize().ok().is_some_and(|path| Some(path) == measured);
         match self.0.files().find(same) {
-            Some(path) => Err(Trouble::usage(format!("{}: that is what is measured: write elsewhere", path.display()))),
+            Some(path) => {
+                Err(CliError::usage(format!("{}: this is the measured target: use another file", path.display())))
+            }
             None => Ok(()),
         }
     }
 
-    /// Refuses the form that takes one run when there are several.
-    pub fn fit(&self, runs: usize) -> Result<(), Trouble> {
+    /// Fails if there are several runs for a form of a single run.
+    pub fn fit(&self, runs: usize) -> Result<(), CliError> {
         if runs > 1 && self.0.json.is_some() {
-            return Err(Trouble::usage("--json takes one run: use --html, --markdown or --csv for several"));
+            return Err(CliError::usage("--json supports a single run: use --html, --markdown or --csv for several"));
         }
         Ok(())
     }
 
-    /// How text looks where it is shown.
+    /// Style of text on the terminal.
     pub const fn style(&self) -> &TextStyle {
         &self.0.style
     }
 
-    /// Prints and writes curves. JSON takes one curve.
-    pub fn write_curves(&self, curves: &[Curve]) -> Result<(), Trouble> {
+    /// Prints and writes curves. JSON supports a single curve.
+    pub fn write_curves(&self, curves: &[Curve]) -> Result<(), CliError> {
         let json = || curves.first().map(Curve::to_json).unwrap_or_default();
         self.0.write(&pages::curves(&sheets(curves)), json)?;
         self.write_svg(curves)
     }
 
-    /// Prints and writes a comparison, its runs over each other as a picture.
+    /// Prints and writes a comparison, with its runs in one chart.
     pub fn write_comparison(
         &self,
         names: [&[String]; 2],
         comparison: &Comparison,
         curves: &[Curve],
-        json: Vec<u8>,
-    ) -> Result<(), Trouble> {
-        self.0.write(&pages::comparison(names, comparison, &sheets(curves)), || json)?;
+    ) -> Result<(), CliError> {
+        let json = || plimsoll_report::comparison_json(names, comparison);
+        self.0.write(&pages::comparison(names, comparison, &sheets(curves)), json)?;
         self.write_svg(curves)
     }
 
-    fn write_svg(&self, curves: &[Curve]) -> Result<(), Trouble> {
-        let Some(path) = &self.0.svg else { return Ok(()) };
+    fn write_svg(&self, curves: &[Curve]) -> Result<(), CliError> {
+        let Some(path) = &self.0.own else { return Ok(()) };
         let curves: Vec<&Curve> = curves.iter().collect();
         put(path, plimsoll_report::svg(&curves).as_bytes())
     }
 
-    /// Prints and writes suites. JSON takes one suite.
-    pub fn write_suites(&self, suites: &[SuiteRun]) -> Result<(), Trouble> {
+    /// Prints and writes suites. JSON supports a single suite.
+    pub fn write_suites(&self, suites: &[SuiteRun]) -> Result<(), CliError> {
         let json = || suites.first().map(SuiteRun::to_json).unwrap_or_default();
         self.0.write(&pages::suites(suites), json)
     }
 
-    /// Prints text for people, unless they asked for silence or standard output is taken.
-    pub fn print(&self, text: &str) -> Result<(), Trouble> {
+    /// Prints text, unless quiet or standard output is used by a form.
+    pub fn print(&self, text: &str) -> Result<(), CliError> {
         self.0.print(text)
     }
 }
 
 /// Curves with their load lines at several objectives.
-fn sheets(curves: &[Curve]) -> Vec<Sheet<'_>> {
+pub fn sheets(curves: &[Curve]) -> Vec<Sheet<'_>> {
     curves.iter().map(|curve| Sheet { curve, ladder: rungs(curve) }).collect()
 }
 
-/// Judges a fresh measurement, keeps it, writes and shows it, and says which products would carry it.
+/// Completes a measurement: verdict, storage, output, and products that carry its load.
 ///
-/// `remembered` is the objective that was chosen for an earlier run of the same subject.
-pub fn finish(mut curve: Curve, remembered: Option<Objective>, outputs: &Outputs) -> Result<(), Trouble> {
+/// `remembered` is the objective chosen by an earlier run of the same subject.
+pub fn finish(mut curve: Curve, remembered: Option<Objective>, outputs: &Outputs) -> Result<(), CliError> {
     judge(&mut curve, remembered);
     let kept = store::keep(&curve);
     outputs.write_curves(std::slice::from_ref(&curve))?;
     if let Some(matched) = matching::short(&curve) {
         outputs.print(&format!("\n{}", plimsoll_report::page_text(&matched, outputs.style())))?;
     }
-    say_kept(kept.map(Some), outputs)?;
+    report_kept(kept.map(Some), outputs)?;
     ended(curve.ended)
 }
 
-/// Keeps a suite, writes and shows it.
-pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), Trouble> {
+/// Completes a suite: storage and output.
+pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), CliError> {
     let is_real = suite.started.is_some();
     let kept = is_real.then(|| store::keep_suite(suite, snapshots)).transpose();
     outputs.write_suites(std::slice::from_ref(suite))?;
-    say_kept(kept, outputs)?;
+    report_kept(kept, outputs)?;
     ended(suite.ended)
 }
 
-/// Says where a result was kept, or why it was not; nothing of what is not to be kept.
-fn say_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> Result<(), Trouble> {
+/// Prints where a result was kept, or why it was not.
+fn report_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> Result<(), CliError> {
     match kept {
-        // What could not be kept was shown and written all the same.
+        // The result was shown and written in any case.
         Err(error) => {
             warn_not_kept(&error);
             Ok(())
         }
         Ok(None) => Ok(()),
         Ok(Some(path)) => outputs
-            .print(&format!("Kept as {}\nA page with pictures: plimsoll report --html report.html\n", path.display())),
+            .print(&format!("Kept as {}\nPage with charts: plimsoll report --html report.html\n", path.display())),
     }
 }
 
@@ -198,8 +210,8 @@ pub fn warn_not_kept(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
 }
 
-/// Judges simulated curves, writes and shows them.
-pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Trouble> {
+/// Completes simulated curves: verdict and output.
+pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), CliError> {
     for curve in &mut curves {
         judge(curve, None);
     }
@@ -208,7 +220,7 @@ pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Troub
     curves.iter().try_for_each(|curve| ended(curve.ended))
 }
 
-/// Curves beside each other are judged by one objective: by the laxest, where each chose its own.
+/// Sets a common objective for compared curves: the laxest, unless given.
 pub fn share_an_objective(curves: &mut [Curve]) {
     let chosen = curves.iter().filter_map(|curve| curve.load_line).map(|line| line.objective());
     let Some(laxest) = chosen.max_by_key(|objective| objective.limit) else { return };
@@ -219,27 +231,27 @@ pub fn share_an_objective(curves: &mut [Curve]) {
     }
 }
 
-/// The end of a command whose measurement ended so.
-pub fn ended(ended: Ended) -> Result<(), Trouble> {
+/// Exit status of a command with this end of its measurement.
+pub fn ended(ended: Ended) -> Result<(), CliError> {
     match ended {
         Ended::Complete => Ok(()),
-        Ended::Interrupted => Err(Trouble::Interrupted),
-        Ended::Failed => Err(Trouble::Failed(anyhow::anyhow!(
-            "it ended in the middle (see the findings): the figures are those until then"
+        Ended::Interrupted => Err(CliError::Interrupted),
+        Ended::Failed => Err(CliError::Failed(anyhow::anyhow!(
+            "incomplete (see the findings): the figures cover the time until then"
         ))),
     }
 }
 
-/// Load lines at several objectives. A recorded load is one load, and has none.
+/// Load lines at several objectives; none for a recorded load.
 ///
-/// An interrupted or failed run has no verdict, at no objective.
+/// An interrupted or failed run has none.
 fn rungs(curve: &Curve) -> Vec<LoadLine> {
     if curve.conditions.trace.is_some() || curve.ended != Ended::Complete { Vec::new() } else { ladder(curve) }
 }
 
-/// Joins the slots of each load to a run, orders the runs by load, and works out the knee and the load line.
+/// Joins the slots of each load to a run, orders runs by load, and computes knee and load line.
 ///
-/// A measurement that was interrupted or failed has neither.
+/// An interrupted or failed measurement has neither.
 pub fn judge(curve: &mut Curve, remembered: Option<Objective>) {
     if curve.conditions.trace.is_some() {
         curve.runs.sort_by(|a, b| order(a.offered).total_cmp(&order(b.offered)));
@@ -263,7 +275,7 @@ pub fn judge(curve: &mut Curve, remembered: Option<Objective>) {
     }
 }
 
-/// Draws the load line under an objective, in place of one drawn before, with what makes it questionable.
+/// Computes the load line for an objective, replacing an earlier load line and its findings.
 fn draw(curve: &mut Curve, objective: Objective, origin: ObjectiveOrigin) {
     let Some((line, basis)) = judged(curve, objective) else { return };
     curve.load_line = Some(line);
@@ -272,7 +284,7 @@ fn draw(curve: &mut Curve, objective: Objective, origin: ObjectiveOrigin) {
     curve.findings.extend(curve.basis.iter().flat_map(|basis| doubts(basis, &line)).collect::<Vec<_>>());
 }
 
-/// A finding about the load line under one objective.
+/// True for findings about the load line of an objective.
 const fn is_of_line(finding: &Finding) -> bool {
     matches!(
         finding,
@@ -283,7 +295,7 @@ const fn is_of_line(finding: &Finding) -> bool {
     )
 }
 
-/// What the load line has to meet, and why that.
+/// The objective of the load line, and its origin.
 fn objective(curve: &Curve, remembered: Option<Objective>) -> Option<(Objective, ObjectiveOrigin)> {
     let given = curve.conditions.objective.map(|objective| (objective, ObjectiveOrigin::Given));
     let remembered = remembered.map(|objective| (objective, ObjectiveOrigin::Kept));
@@ -294,7 +306,7 @@ fn objective(curve: &Curve, remembered: Option<Objective>) -> Option<(Objective,
     })
 }
 
-/// What makes the load line questionable.
+/// Findings about the load line.
 fn doubts(basis: &LineBasis, line: &LoadLine) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(Estimate { value, .. }) = line.iops() {
@@ -319,13 +331,13 @@ fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes a file whole, or to standard output.
-pub fn put(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+/// Writes a file atomically, or to standard output.
+pub fn put(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     if is_standard_output(path) { print(bytes) } else { Ok(store::write_whole(path, bytes)?) }
 }
 
-/// Writes to standard output; a reader that went away, as `head` does, is no failure.
-pub fn print(bytes: &[u8]) -> Result<(), Trouble> {
+/// Writes to standard output; a closed pipe is not an error.
+pub fn print(bytes: &[u8]) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -359,7 +371,8 @@ mod tests {
 
     use super::*;
 
-    /// A slot of 2,000 operations, of which `slow` take 8 ms, as late as that through the generator, and the others 1 ms.
+    /// A slot of 2,000 operations, of which `slow` take 8 ms, optionally with equal generator lateness, and the others
+    /// 1 ms.
     fn slot(rate: f64, slow: u64, is_generators: bool) -> LoadSlot {
         let spans = [(Span::from_millis(1), 2_000 - slow), (Span::from_millis(8), slow)];
         let late = if is_generators { slow } else { 0 };
@@ -389,14 +402,14 @@ mod tests {
     }
 
     #[test]
-    fn curves_that_share_an_objective_keep_no_finding_of_their_own_line() {
+    fn findings_follow_the_shared_objective() {
         let loads = [1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0, 6_000.0];
         let mut slots: Vec<LoadSlot> =
             loads.into_iter().map(|rate| slot(rate, if rate > 4_500.0 { 1_000 } else { 0 }, false)).collect();
         slots.push(slot(2_000.0, 100, true));
         let [fast, slow] = [curve(slots.clone(), 5), curve(slots, 10)];
         let left_out = |curve: &Curve| curve.findings.iter().filter(|finding| is_of_line(finding)).count();
-        assert_eq!((left_out(&fast), left_out(&slow)), (1, 0), "8 ms are late at 5 ms alone");
+        assert_eq!((left_out(&fast), left_out(&slow)), (1, 0), "8 ms miss only the limit of 5 ms");
         let mut both = [fast, slow];
         share_an_objective(&mut both);
         assert_eq!(both.each_ref().map(left_out), [0, 0], "{:?}", both[0].findings);

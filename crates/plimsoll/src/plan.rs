@@ -1,5 +1,4 @@
-//! From flags to a plan. Pure: what is asked is checked against itself here, and against the storage once that is
-//! known.
+//! Conversion of flags to a plan. Pure: checks flags against each other, and against the storage once it is known.
 
 use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
 use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec};
@@ -7,83 +6,83 @@ use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::{ArrivalWord, CourseArgs, LoadArgs};
+use crate::cli_error::CliError;
 use crate::preset::{Preset, Template};
-use crate::trouble::Trouble;
 use crate::words::{BlockSizes, PatternWord, Percent, WorkingSet};
 
-/// Slots for an open load: so many operations may be in flight before arrivals wait in the generator.
+/// Maximum operations in flight of an open load before arrivals queue in the generator.
 const OPEN_SLOTS: u64 = 1024;
-/// Memory for the buffers of all loops, where plimsoll chooses the depth.
+/// Memory for the buffers of all loops if the depth is automatic.
 const BUFFER_MEMORY: u64 = 32 << 20;
-/// Memory for the buffers of all loops, in bytes, where the user chooses it.
+/// Maximum memory in bytes for the buffers of all loops if the user sets the depth.
 pub const MOST_BUFFER_MEMORY: u64 = 1 << 30;
-/// No queue of storage is deeper.
+/// Maximum queue depth.
 pub const DEEPEST: u32 = 4096;
-/// Without a wish of the user no queue of a sweep is deeper.
+/// Maximum queue depth of a sweep by default.
 const DEEPEST_SWEEP: u32 = 256;
-/// Less measuring time than this is spent on one scout pass and short slots.
+/// Shorter measurements have a single scout pass and short slots.
 const SHORT: Span = Span::from_secs(20);
-/// From this much measuring time on, slots last a second.
+/// Measurements of at least this length have slots of a second.
 const LONG: Span = Span::from_secs(200);
-/// Share of the measuring time for holding the load line.
+/// Share of the measuring time for sustaining the load line.
 const HOLD_SHARE: f64 = 0.2;
-/// No loop offers more arrivals than this in a second.
+/// Maximum arrivals per second of a loop.
 const MOST_RATE: f64 = 2e7;
 
-/// What will be done, whatever it is done to.
+/// A plan, independent of its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The streams, not yet placed.
+    /// The streams before placement.
     pub templates: Vec<Template>,
-    /// The part of the space that they address.
+    /// The addressed part of the space.
     pub working_set: Option<WorkingSet>,
-    /// Share of the written data that compresses away, 0 to 1.
+    /// Compressibility of the written data, 0 to 1.
     pub compressible: f64,
-    /// What determines the random streams.
+    /// Seed of the random streams.
     pub seed: u64,
-    /// Loops that share the load.
+    /// Number of loops.
     pub threads: u32,
-    /// Through the page cache, because the preset is about that.
+    /// True if the preset uses the page cache.
     pub buffered: bool,
-    /// The first operation that fails ends the measurement.
+    /// The first failed operation ends the measurement.
     pub stop_on_error: bool,
-    /// Each point warms up for at least this long.
+    /// Minimum warm-up of each point.
     pub warm_up: Span,
-    /// Runs are watched in slices no shorter than this: long enough to hold something.
+    /// Minimum length of slices, long enough for several operations.
     pub shortest_slice: Span,
-    /// The deepest queue, where that was said.
+    /// Maximum queue depth, if given.
     pub deepest_asked: Option<u32>,
-    /// The course of the measurement.
+    /// The sweep.
     pub sweep: SweepPlan,
-    /// How much time the whole may take.
+    /// Time limits.
     pub effort: Effort,
 }
 
-/// What sizes of operations have to be multiples of.
+/// Alignment of operation sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
-    /// Nothing.
+    /// None.
     Any,
-    /// Blocks that direct I/O moves whole.
+    /// Block size of direct I/O.
     Direct(Bytes),
-    /// Blocks that an export is served in.
+    /// Block size of an export.
     Export(Bytes),
 }
 
-/// How much time a measurement may take.
+/// Time limits of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// For measuring.
     pub measuring: Span,
-    /// For filling a file of our own.
+    /// For filling a scratch file.
     pub filling: Span,
-    /// The largest file of our own.
+    /// Maximum size of a scratch file.
     pub largest_file: Bytes,
-    /// The shortest point, and the longest.
+    /// Minimum and maximum duration of a point.
     pub point: (Span, Span),
-    /// Operations that a point needs where time costs nothing; `None` when the user gave the time.
+    /// Operations per point in virtual time; `None` if the user gave a duration.
     pub operations: Option<f64>,
-    /// How well a point has to be known.
+    /// Required precision of a point.
     pub precision: Precision,
 }
 
@@ -114,8 +113,8 @@ impl Effort {
 }
 
 impl Plan {
-    /// Checks the flags against each other and the preset.
-    pub fn new(load: &LoadArgs, course: &CourseArgs) -> Result<Self, Trouble> {
+    /// Checks the flags against each other and against the preset.
+    pub fn new(load: &LoadArgs, course: &CourseArgs) -> Result<Self, CliError> {
         let preset = Preset::find(&load.preset)?;
         check_course(course, &preset)?;
         let mut templates = preset.streams;
@@ -126,7 +125,7 @@ impl Plan {
         let points = fixed.as_ref().map(Vec::len).or(course.rate.as_ref().map(Vec::len));
         let (mut least, mut most) = effort.point;
         if let Some(points) = points {
-            // Named points share the time among themselves.
+            // Named points share the time.
             most = effort.measuring / (points as u64 * u64::from(repetitions)).max(1);
             most = most - course.warm_up.unwrap_or_default();
             least = if course.duration.is_some() { most } else { least.min(most) };
@@ -135,9 +134,9 @@ impl Plan {
         let deepest = u32::try_from(BUFFER_MEMORY / largest).unwrap_or(u32::MAX).clamp(8, 256);
         check_memory(course, largest)?;
         if repetitions > 1 && points.is_none() {
-            return Err(Trouble::usage(
-                "--repetitions is for loads that you name: add --depth or --rate, or leave it out, as a search measures \
-                 loads again and again",
+            return Err(CliError::usage(
+                "--repetitions requires --depth or --rate: otherwise omit it, as a search repeats \
+                 its loads",
             ));
         }
         let sweep = SweepPlan {
@@ -173,8 +172,8 @@ impl Plan {
         })
     }
 
-    /// The same for a model, which takes no time to measure: points are as long as their operations need, where it is
-    /// known how many it answers in a second, and the line is always held. What the user said about time stays.
+    /// The plan for a model, whose time is free: the duration of points follows from the required operations if the
+    /// rate is known, and the load line is always sustained. Durations given by the user stay.
     pub fn in_virtual_time(&self, iops: Option<f64>) -> Self {
         let mut plan = self.clone();
         if let Some((operations, iops)) = self.effort.operations.zip(iops) {
@@ -199,43 +198,43 @@ impl Plan {
         plan
     }
 
-    /// The same for passes that alternate between two targets: shorter slots, so that slow storage has enough passes, and
-    /// no hold, which compares nothing.
+    /// The plan for passes that alternate between two targets: shorter slots, so that slow storage has enough passes,
+    /// and no sustained load.
     pub fn in_turns(&self) -> Self {
         let longest = self.sweep.budget / 80;
         let slots = self.sweep.slots.map(|slots| SlotPlan { scouts: 1, longest, hold: 0.0, ..slots });
         Self { sweep: SweepPlan { slots, ..self.sweep.clone() }, ..self.clone() }
     }
 
-    /// What the load line has to meet, if that was said.
+    /// The given objective.
     pub const fn objective(&self) -> Option<Objective> {
         self.sweep.objective
     }
 
-    /// True when some operations change the storage.
+    /// True if operations change the storage.
     pub fn writes(&self) -> bool {
         self.templates.iter().any(|template| template.mix.reads < 1.0)
     }
 
-    /// The same plan without writes.
+    /// The plan without writes.
     pub fn reading(&self) -> Self {
         Self { templates: self.templates.iter().map(Template::reading).collect(), ..self.clone() }
     }
 
-    /// The largest operation.
+    /// Size of the largest operation.
     pub fn largest(&self) -> Bytes {
         self.templates.iter().map(|template| template.sizes().largest()).max().unwrap_or_default()
     }
 
-    /// The streams on a space of `size` bytes. The first one's pace is a depth of 1 until a point says otherwise.
+    /// The streams on a space of `size` bytes. The pace of the first is a placeholder.
     ///
-    /// Sequential streams beside the first one get a place of their own at the end, as log files have.
-    pub fn place(&self, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, Trouble> {
+    /// Further sequential streams have separate regions at the end, as log files do.
+    pub fn place(&self, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, CliError> {
         self.check_grid(grid)?;
         let alone = |index: usize, template: &Template| index > 0 && template.pattern == Pattern::Sequential;
         let logs = self.templates.iter().enumerate().filter(|(index, template)| alone(*index, template)).count() as u64;
         let part = Bytes::new(size.get() / 16).round_down(Bytes::mib(1));
-        // Logs begin on a whole MiB, whatever the size is.
+        // Logs begin at multiples of a MiB.
         let shared =
             if logs == 0 { size } else { Bytes::new(size.get() - logs * part.get()).round_down(Bytes::mib(1)) };
         let mut logs_before = 0;
@@ -248,8 +247,8 @@ impl Plan {
                 Region::first(self.working_set_of(shared)?)
             };
             if region.length < template.sizes().largest() {
-                return Err(Trouble::usage(format!(
-                    "the space for stream {:?} is {}, smaller than one operation of {}: give --size or --working-set more",
+                return Err(CliError::usage(format!(
+                    "the space for stream {:?} is {}, smaller than an operation of {}: use a larger --size or --working-set",
                     template.name,
                     region.length,
                     template.sizes().largest()
@@ -262,29 +261,29 @@ impl Plan {
         Ok(streams)
     }
 
-    fn working_set_of(&self, space: Bytes) -> Result<Bytes, Trouble> {
+    fn working_set_of(&self, space: Bytes) -> Result<Bytes, CliError> {
         match self.working_set {
             None => Ok(space),
             Some(WorkingSet::Share(share)) => Ok(Bytes::new((space.get() as f64 * share) as u64)),
             Some(WorkingSet::Size(size)) if size <= space => Ok(size),
-            Some(WorkingSet::Size(size)) => Err(Trouble::usage(format!(
-                "the working set of {size} is larger than the space of {space}: make it smaller, or give --size more"
+            Some(WorkingSet::Size(size)) => Err(CliError::usage(format!(
+                "the working set of {size} is larger than the space of {space}: make it smaller, or use a larger --size"
             ))),
         }
     }
 
-    fn check_grid(&self, grid: Grid) -> Result<(), Trouble> {
+    fn check_grid(&self, grid: Grid) -> Result<(), CliError> {
         let (grid, why, instead) = match grid {
             Grid::Any => return Ok(()),
-            Grid::Direct(grid) => (grid, "direct I/O needs here", ", or add --buffered"),
-            Grid::Export(grid) => (grid, "the export is served in", ""),
+            Grid::Direct(grid) => (grid, "direct I/O requires here", ", or add --buffered"),
+            Grid::Export(grid) => (grid, "the export requires", ""),
         };
         for template in &self.templates {
             for (size, _) in template.sizes().sizes() {
                 if !size.get().is_multiple_of(grid.get()) {
                     let nearest = Bytes::new(size.get().next_multiple_of(1024).next_multiple_of(grid.get()));
-                    return Err(Trouble::usage(format!(
-                        "a block size of {} bytes is no multiple of {} bytes, which {why}: write {}{instead}",
+                    return Err(CliError::usage(format!(
+                        "a block size of {} bytes is not a multiple of {} bytes, which {why}: use {}{instead}",
                         size.get(),
                         grid.get(),
                         nearest.to_string().replace(' ', ""),
@@ -296,7 +295,7 @@ impl Plan {
     }
 }
 
-/// Slots for so much measuring time.
+/// Slots for a measuring time.
 fn slot_plan(measuring: Span, seed: u64) -> SlotPlan {
     let is_short = measuring < SHORT;
     let longest = if measuring < LONG { Span::from_millis(500) } else { Span::from_secs(1) };
@@ -311,7 +310,7 @@ fn slot_plan(measuring: Span, seed: u64) -> SlotPlan {
     }
 }
 
-/// Slots that one of `loops` needs for these streams.
+/// Slots per loop for these streams.
 pub fn slots(streams: &[StreamSpec], loops: u32) -> u32 {
     let largest = streams.iter().map(|stream| stream.mix.sizes.largest().get()).max().unwrap_or(1).max(1);
     let open = (BUFFER_MEMORY / largest).clamp(16, OPEN_SLOTS) as u32;
@@ -323,15 +322,15 @@ pub fn slots(streams: &[StreamSpec], loops: u32) -> u32 {
     slots.sum()
 }
 
-/// Refuses depths whose buffers no machine should have to hold.
-fn check_memory(course: &CourseArgs, largest: u64) -> Result<(), Trouble> {
+/// Fails if the buffers for a depth exceed the memory limit.
+fn check_memory(course: &CourseArgs, largest: u64) -> Result<(), CliError> {
     let deepest = course.depth.iter().flatten().chain(&course.max_depth).max().copied().unwrap_or(0);
-    // One buffer to read into and one to write from.
+    // A read buffer and a write buffer.
     let needed = 2 * u64::from(deepest) * largest;
     if needed <= MOST_BUFFER_MEMORY {
         return Ok(());
     }
-    Err(Trouble::usage(format!(
+    Err(CliError::usage(format!(
         "a depth of {deepest} with blocks of {} needs {} of buffers, more than {}: lower the depth or the block size",
         Bytes::new(largest),
         Bytes::new(needed),
@@ -339,51 +338,51 @@ fn check_memory(course: &CourseArgs, largest: u64) -> Result<(), Trouble> {
     )))
 }
 
-fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), Trouble> {
+fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), CliError> {
     let depths = course.depth.iter().flatten().chain(&course.max_depth).chain(preset.depths.iter().flatten());
     for depth in depths.chain(&preset.max_depth) {
         if !(1..=DEEPEST).contains(depth) {
-            return Err(Trouble::usage(format!("a queue depth of {depth} cannot be: write 1 to {DEEPEST}")));
+            return Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {DEEPEST}")));
         }
     }
     if let Some(rate) = course.rate.iter().flatten().find(|rate| rate.as_f64() > MOST_RATE) {
-        return Err(Trouble::usage(format!("{rate} are more than any loop can offer: write at most {MOST_RATE:.0}")));
+        return Err(CliError::usage(format!("{rate} exceeds the maximum rate: use at most {MOST_RATE:.0}")));
     }
     if course.max_depth.is_some() && preset.depths.is_some() {
-        return Err(Trouble::usage("this preset has queue depths of its own: give --depth instead of --max-depth"));
+        return Err(CliError::usage("this preset has fixed queue depths: use --depth instead of --max-depth"));
     }
     let most_points = 200 / course.repetitions.max(1) as usize;
     let named = course.depth.as_ref().map(Vec::len).or(course.rate.as_ref().map(Vec::len)).unwrap_or(0);
     if named > most_points {
-        return Err(Trouble::usage(format!("{named} loads are too many for one run: write at most {most_points}")));
+        return Err(CliError::usage(format!("{named} loads exceed the maximum of a run: use at most {most_points}")));
     }
     if course.warm_up.zip(course.duration).is_some_and(|(warm_up, all)| warm_up * named.max(1) as u64 >= all) {
-        return Err(Trouble::usage(
-            "the warm-up leaves nothing of the duration: lower --warm-up, or give --duration more",
+        return Err(CliError::usage(
+            "the warm-up takes the whole duration: use a shorter --warm-up or a longer --duration",
         ));
     }
     if !(1..=256).contains(&course.threads) {
-        return Err(Trouble::usage(format!("{} threads cannot be: write 1 to 256", course.threads)));
+        return Err(CliError::usage(format!("invalid number of threads {}: use 1 to 256", course.threads)));
     }
     if !(1..=1000).contains(&course.repetitions) {
-        return Err(Trouble::usage(format!("{} repetitions cannot be: write 1 to 1000", course.repetitions)));
+        return Err(CliError::usage(format!("invalid number of repetitions {}: use 1 to 1000", course.repetitions)));
     }
     if let Some(least) = course.depth.iter().flatten().min()
         && *least < course.threads
     {
-        return Err(Trouble::usage(format!(
+        return Err(CliError::usage(format!(
             "a queue depth of {least} cannot be shared by {} threads: lower --threads",
             course.threads
         )));
     }
     if course.duration.is_some_and(|duration| duration < Span::from_millis(100)) {
-        return Err(Trouble::usage("a duration below 100 ms says nothing: give at least 1s"));
+        return Err(CliError::usage("a duration below 100 ms is too short: use at least 1s"));
     }
     Ok(())
 }
 
-/// Flags of the load change the preset's first stream.
-fn override_first(first: &mut Template, load: &LoadArgs) -> Result<(), Trouble> {
+/// Applies the flags of the load to the preset's first stream.
+fn override_first(first: &mut Template, load: &LoadArgs) -> Result<(), CliError> {
     if let Some(BlockSizes(sizes)) = &load.block_size {
         first.mix.sizes = sizes.clone();
     }
@@ -397,11 +396,11 @@ fn override_first(first: &mut Template, load: &LoadArgs) -> Result<(), Trouble> 
     first.mix.flush_every = load.flush_every.unwrap_or(first.mix.flush_every);
     let writes = first.mix.reads < 1.0;
     if (load.durable || load.flush_every.is_some()) && !writes {
-        return Err(Trouble::usage(
-            "--durable and --flush-every are about writes, and this load only reads: lower --reads",
+        return Err(CliError::usage(
+            "--durable and --flush-every require writes, but this load only reads: use a lower --reads",
         ));
     }
-    // A preset that writes durably and is then asked to read only has nothing left to make durable.
+    // A read-only variant of a durable preset has no durable writes.
     first.mix.durable &= writes;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Presets: loads as data. Those that come with plimsoll are files of `presets/`; a user's own has the same form.
+//! Presets: loads as data. Built-in presets are files in `presets/`; users' files have the same format.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use plimsoll_record::Objective;
 use plimsoll_units::Iops;
 use serde::Deserialize;
 
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 use crate::words::{BlockSizes, PatternWord, Percent};
 
-/// The presets that come with plimsoll: name and text.
+/// Built-in presets: name and text.
 pub const BUILT_IN: [(&str, &str); 6] = [
     ("oltp", include_str!("../presets/oltp.toml")),
     ("redo", include_str!("../presets/redo.toml")),
@@ -23,21 +23,21 @@ pub const BUILT_IN: [(&str, &str); 6] = [
 /// A load as data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// What it stands for, in a sentence.
+    /// Description in a sentence.
     pub about: String,
-    /// Queue depths that alone make sense for it.
+    /// Fixed queue depths.
     pub depths: Option<Vec<u32>>,
-    /// The deepest queue that makes sense for it.
+    /// Maximum queue depth.
     pub max_depth: Option<u32>,
-    /// It goes through the page cache.
+    /// Uses the page cache.
     pub buffered: bool,
-    /// The objective that its users have.
+    /// Default objective.
     pub objective: Option<Objective>,
-    /// Its streams; the first one's pace is varied.
+    /// Streams; the pace of the first is varied.
     pub streams: Vec<Template>,
 }
 
-/// A stream that does not know yet where it runs.
+/// A stream before placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     /// Its name in reports.
@@ -50,12 +50,12 @@ pub struct Template {
     pub pace: Option<Pace>,
 }
 
-/// The file's own words.
+/// The file format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PresetFile {
     about: String,
-    /// Where its figures come from; for the reader of the file.
+    /// Source of the figures, for readers of the file.
     #[serde(default, rename = "source")]
     _source: Option<String>,
     depths: Option<Vec<u32>>,
@@ -93,58 +93,60 @@ fn uniform() -> String {
 
 impl Preset {
     /// A built-in preset by name, or the file at that path.
-    pub fn find(name: &str) -> Result<Self, Trouble> {
+    pub fn find(name: &str) -> Result<Self, CliError> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             return Self::read(name, text);
         }
         let names = BUILT_IN.map(|(known, _)| known).join(", ");
         if !Path::new(name).is_file() {
-            return Err(Trouble::usage(format!("{name:?} is no preset and no file: write one of {names}, or a path")));
+            return Err(CliError::usage(format!(
+                "{name:?} is neither a preset nor a file: use one of {names}, or a path"
+            )));
         }
-        let text = std::fs::read_to_string(name).map_err(|error| Trouble::usage(format!("{name}: {error}")))?;
+        let text = std::fs::read_to_string(name).map_err(|error| CliError::usage(format!("{name}: {error}")))?;
         Self::read(name, &text)
     }
 
-    fn read(name: &str, text: &str) -> Result<Self, Trouble> {
+    fn read(name: &str, text: &str) -> Result<Self, CliError> {
         let file: PresetFile = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            Trouble::usage(format!("{name}, line {line}: {}", error.message()))
+            CliError::usage(format!("{name}, line {line}: {}", error.message()))
         })?;
-        let wrong = |what: &str, error: &dyn std::fmt::Display| Trouble::usage(format!("{name}, {what}: {error}"));
+        let wrong = |what: &str, error: &dyn std::fmt::Display| CliError::usage(format!("{name}, {what}: {error}"));
         let objective = file.objective.map(|text| text.parse()).transpose().map_err(|e| wrong("objective", &e))?;
         let streams: Result<Vec<_>, _> = file.stream.iter().enumerate().map(|(i, s)| template(name, i, s)).collect();
         let streams = streams?;
         if streams.is_empty() || streams.len() > 16 {
-            return Err(wrong("stream", &"from 1 to 16 streams have to be there"));
+            return Err(wrong("stream", &"1 to 16 streams are required"));
         }
         let (about, depths, max_depth, buffered) = (file.about, file.depths, file.max_depth, file.buffered);
         Ok(Self { about, depths, max_depth, buffered, objective, streams })
     }
 }
 
-fn template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, Trouble> {
+fn template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, CliError> {
     let wrong = |what: &str, error: &dyn std::fmt::Display| {
-        Trouble::usage(format!("{preset}, stream {:?}, {what}: {error}", file.name))
+        CliError::usage(format!("{preset}, stream {:?}, {what}: {error}", file.name))
     };
     let BlockSizes(sizes) = file.block_size.parse().map_err(|error| wrong("block_size", &error))?;
     let Percent(reads) = file.reads.to_string().parse().map_err(|error| wrong("reads", &error))?;
     let PatternWord(pattern) = file.pattern.parse().map_err(|error| wrong("pattern", &error))?;
     let pace = match (index, file.rate, file.depth) {
-        (_, Some(_), Some(_)) => return Err(wrong("rate", &"give a rate or a depth, not both")),
+        (_, Some(_), Some(_)) => return Err(wrong("rate", &"use either a rate or a depth")),
         (0, None, None) => None,
-        (0, ..) => return Err(wrong("rate", &"the first stream's pace is varied: give it none")),
+        (0, ..) => return Err(wrong("rate", &"the pace of the first stream is varied: omit it")),
         (_, Some(rate), None) if rate > 0 => {
             Some(Pace::Open { rate: Iops::per_second(rate), arrival: plimsoll_load::Arrival::Poisson })
         }
         (_, None, Some(depth)) if (1..=4096).contains(&depth) => Some(Pace::Closed { depth }),
-        _ => return Err(wrong("rate", &"every stream but the first needs a rate above 0, or a depth of 1 to 4096")),
+        _ => return Err(wrong("rate", &"every stream except the first needs a rate above 0, or a depth of 1 to 4096")),
     };
     let mix = Mix { sizes, reads, durable: file.durable, flush_every: file.flush_every };
     Ok(Template { name: file.name.clone(), mix, pattern, pace })
 }
 
 impl Template {
-    /// The same stream without writes, for storage that must not be changed.
+    /// The stream without writes.
     pub fn reading(&self) -> Self {
         let mix = Mix { reads: 1.0, durable: false, flush_every: 0, ..self.mix.clone() };
         Self { mix, ..self.clone() }
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_built_in_preset_can_be_read() {
+    fn built_in_presets_are_valid() {
         for (name, text) in BUILT_IN {
             let preset = Preset::read(name, text).unwrap();
             assert!(preset.streams[0].pace.is_none(), "{name}");
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_is_told_by_line() {
+    fn errors_of_files_have_line_numbers() {
         let check = |text: &str, expected: &str| {
             let message = Preset::read("mine.toml", text).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
@@ -178,6 +180,6 @@ mod tests {
         let one = |line: &str| format!("about = 'x'\n[[stream]]\nname = 'a'\n{line}\n");
         check(&one("block_size = '8 foo'"), "stream \"a\", block_size");
         check(&one("block_size = '8KiB'\nreads = 120"), "not a percentage");
-        check(&one("block_size = '8KiB'\ndepth = 3"), "the first stream's pace is varied");
+        check(&one("block_size = '8KiB'\ndepth = 3"), "the pace of the first stream is varied");
     }
 }

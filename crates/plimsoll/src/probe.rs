@@ -1,20 +1,20 @@
-//! Short looks at the storage and at the generator itself, before the course: what they show becomes findings.
+//! Short probes of the storage and the generator before the measurement, as input of findings.
 
 use std::os::fd::OwnedFd;
 
 use plimsoll_device::{Clock, Engine, Ring, Shape, sync, truncate};
-use plimsoll_drive::{Fault, Onward, Rules, Target, drive};
+use plimsoll_drive::{Fault, Onward, Rules, Target, drive_streams};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_record::Tally;
 use plimsoll_units::{Bytes, Kind, Span};
 
+use crate::backend::{Backend, Storage, Trial};
 use crate::console::Console;
-use crate::stand::{Stand, Storage, Trial};
 
 const SLICE: Span = Span::from_millis(20);
 
-/// Fills the scratch `file` behind `storage`, of `size` bytes, with the data that the load will write, from its first byte, for at most `most`;
-/// cuts it to what was filled, and waits until that is durable. Returns its size then.
+/// Fills the scratch `file` behind `storage`, of `size` bytes, with the data of the load's writes from its beginning,
+/// for at most `most`; truncates it to the filled part, and makes it durable. Returns its size.
 pub fn fill(
     storage: &mut Storage,
     file: &OwnedFd,
@@ -28,7 +28,7 @@ pub fn fill(
     let (mut filled, mut counted) = (0, 0);
     let threads = std::mem::replace(&mut storage.threads, 1);
     let sighting = storage.offer(&trial, &mut |series| {
-        // Only what is new: while a slice is long, the same series is shown again.
+        // Counts only new slices: the last slice is observed repeatedly.
         filled += series[counted..].iter().map(|slice| slice.tally.bytes()).sum::<u64>();
         counted = series.len();
         console.filling(Bytes::new(filled).min(size), size);
@@ -38,14 +38,14 @@ pub fn fill(
     storage.threads = threads;
     let written: u64 = sighting?.seen.series.iter().map(|slice| slice.tally.bytes()).sum();
     let filled = Bytes::new(written.min(size.get())).round_down(block);
-    let failed = |source| Fault { attempt: format!("cutting the file to the {filled} that were filled"), source };
+    let failed = |source| Fault { attempt: format!("truncating the file to the filled {filled}"), source };
     truncate(file, filled).and_then(|()| sync(file)).map_err(failed)?;
     console.clear();
     Ok(filled)
 }
 
-/// Operations per second of the same loop with operations that the kernel completes at once: what the generator can
-/// do. `None` for an engine without such operations.
+/// Maximum operations per second of the generator, with operations that the kernel completes immediately. `None` for an
+/// engine without these.
 pub fn ceiling(engine: Engine, depth: u32, threads: u32) -> Option<f64> {
     if engine != Engine::Ring {
         return None;
@@ -58,13 +58,13 @@ pub fn ceiling(engine: Engine, depth: u32, threads: u32) -> Option<f64> {
     let spec = stream(Bytes::kib(4), 1.0, Pattern::Uniform, Bytes::gib(1), Pace::Closed { depth });
     let mut load = Streams::new(&[spec], 0, Phase { end: start + lasts, ..Phase::unbounded(start) })?;
     let rules = Rules::new(depth, Span::from_millis(5));
-    let seen = drive(&mut ring, &mut load, &rules, &mut |_| Onward::Continue(())).ok()?;
+    let seen = drive_streams(&mut ring, &mut load, &rules, &mut |_| Onward::Continue(())).ok()?;
     let operations: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     Some(operations as f64 / lasts.as_secs_f64() * f64::from(threads.min(cores)))
 }
 
-/// Median time of a 4 KiB write and the flush that makes it durable, one after the other; `None` when none was seen.
+/// Median time of sequential 4 KiB writes with flush; `None` if none completed.
 pub fn commit(storage: &mut Storage, size: Bytes) -> Result<Option<Span>, Fault> {
     let mut spec = stream(Bytes::kib(4), 0.0, Pattern::Sequential, size, Pace::Closed { depth: 1 });
     spec.mix.flush_every = 1;
@@ -73,7 +73,7 @@ pub fn commit(storage: &mut Storage, size: Bytes) -> Result<Option<Span>, Fault>
     Ok(median(Kind::Write).zip(median(Kind::Flush)).map(|(write, flush)| write + flush))
 }
 
-/// Throughput of zeroes over throughput of incompressible data, in turns so that a drift favours neither.
+/// Throughput of zeroes relative to incompressible data, alternating to cancel drift.
 pub fn compression(storage: &mut Storage, size: Bytes) -> Result<Option<f64>, Fault> {
     let spec = stream(Bytes::kib(128), 0.0, Pattern::Uniform, size, Pace::Closed { depth: 8 });
     let mut bytes = [0, 0];

@@ -1,6 +1,6 @@
-//! Replays: a recorded load offered to a model or to storage, operation by operation, at its own times or at a depth.
+//! Replays of a recorded load on a model or storage, with recorded arrival times or at fixed depths.
 //!
-//! Knows nothing about what answers: [`Replays`] is all that is asked of it.
+//! [`Replays`] is the interface of targets.
 
 mod model;
 mod recording;
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use plimsoll_analyse::{Settle, Settled, settle_recorded};
-use plimsoll_drive::{Fault, Observe, Onward, Seen, Torn};
+use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
 use plimsoll_ingest::TraceFault;
 use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec, Tempo};
 use plimsoll_record::{Conditions, Ended, Finding, Objective, Outline, Slice, Trace};
@@ -18,65 +18,65 @@ use plimsoll_report::Progress;
 use plimsoll_units::{Bytes, Instant, Iops, Span};
 
 use crate::args::{CourseArgs, LoadArgs, ReplayArgs};
+use crate::backend::{MOST_VIRTUAL, PointOutcome, PointResult};
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{Travelled, length, of_late, run_of};
+use crate::course::{SweepResult, length, recent_rates, run_of};
 use crate::plan::{DEEPEST, Grid, MOST_BUFFER_MEMORY};
-use crate::stand::{MOST_VIRTUAL, Sighted, Sighting};
-use crate::trouble::Trouble;
 use crate::words::Percent;
 
 pub use recording::{Part, Recording};
 
-/// Operations in flight when they are asked for as fast as possible and nobody said how many.
+/// Default queue depth of `--as-fast-as-possible`.
 const DEPTH: u32 = 32;
-/// A run has about so many slices.
+/// Approximate number of slices of a run.
 const SLICES: u64 = 1_200;
-/// What storage may be guessed to answer in a second, where nothing is known of it.
+/// Assumed rate of storage with unknown rate.
 const GUESSED_IOPS: f64 = 10_000.0;
-/// What falls behind is waited for until it took so many times as long as the recording, and ten seconds.
-const PATIENCE: u64 = 4;
-const LEAST_PATIENCE: Span = Span::from_secs(10);
-/// At a depth, what answers nothing for so long will never do.
-const SILENCE: Span = Span::from_secs(600);
+/// A replay that lags behind ends after this multiple of the recording's duration, but not before the minimum.
+const TIMEOUT_FACTOR: u64 = 4;
+const TIMEOUT_MIN: Span = Span::from_secs(10);
+/// A closed replay without completions for this long ends.
+const STALL_TIMEOUT: Span = Span::from_secs(600);
 
-/// A recording, offered once.
+/// A replay of a recording.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
-    /// What is offered.
+    /// The recording.
     pub recording: &'a Recording,
-    /// When.
+    /// Arrival times or depth.
     pub tempo: Tempo,
     /// The length of a slice of the series.
     pub slice: Span,
-    /// What determines random streams of what answers, and written data.
+    /// Seed of the target's random streams and of written data.
     pub seed: u64,
 }
 
-/// What a recording can be offered to.
+/// A target of replays.
 pub trait Replays {
-    /// Runs are watched in slices no shorter than this.
+    /// Minimum length of slices.
     const SHORTEST_SLICE: Span;
 
-    /// Names of the stages that may hold operations, where a model answers.
+    /// Names of the stages of a model.
     fn stages(&self) -> Vec<String>;
 
-    /// How long the recording takes at a depth, where finding that out changes nothing.
+    /// Estimated duration of the recording at a depth, if it can be determined without side effects.
     fn estimate(&mut self, recording: &Recording, depth: u32, seed: u64) -> Option<Span>;
 
-    /// Offers it until it is over or `observe` ends it.
-    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted;
+    /// Replays the recording to its end or until `observe` ends it.
+    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome;
 }
 
-/// On what a recording is going to be replayed.
+/// Kind of target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Venue {
-    /// A model: it takes everything, and needs no buffers.
+    /// A model, which accepts all operations without buffers.
     Model,
-    /// Storage: it is asked to read, write and flush.
+    /// Storage, which reads, writes and flushes.
     Storage,
 }
 
-/// A trace, and how its operations are offered.
+/// A trace with its arrival times or depths.
 #[derive(Debug)]
 pub struct Replaying {
     recording: Recording,
@@ -88,14 +88,14 @@ pub struct Replaying {
 }
 
 impl Replaying {
-    /// Reads the trace once to its end, so that what is malformed is refused before anything is offered.
+    /// Reads the trace to its end, so that malformed traces are refused before the replay.
     pub fn new(
         path: &Path,
         args: &ReplayArgs,
         load: &LoadArgs,
         course: &CourseArgs,
         venue: Venue,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CliError> {
         let offers = offers(args, course, venue)?;
         let part = match venue {
             _ if args.reads_only => Part::Reads,
@@ -112,35 +112,35 @@ impl Replaying {
         Ok(replaying)
     }
 
-    /// What is offered.
+    /// The recording.
     pub const fn recording(&self) -> &Recording {
         &self.recording
     }
 
-    /// Refuses operations that do not keep to the blocks of the storage.
-    pub fn check_grid(&self, grid: Grid) -> Result<(), Trouble> {
+    /// Fails if operations are not aligned to the blocks of the storage.
+    pub fn check_grid(&self, grid: Grid) -> Result<(), CliError> {
         let (block, why, remedy) = match grid {
             Grid::Any => return Ok(()),
-            Grid::Direct(block) => (block, "direct I/O here moves whole ones", "add --buffered"),
+            Grid::Direct(block) => (block, "direct I/O requires aligned operations", "add --buffered"),
             Grid::Export(block) => (
                 block,
-                "the export is served in whole ones",
-                "give an export with smaller blocks, or a file with --buffered",
+                "the export requires aligned operations",
+                "use an export with smaller blocks, or a file with --buffered",
             ),
         };
         match self.recording.unaligned(block) {
             0 => Ok(()),
-            count => Err(Trouble::usage(format!(
-                "{}: {count} of its {} operations begin or end within a block of {block}, and {why}: {remedy}",
+            count => Err(CliError::usage(format!(
+                "{}: {count} of {} operations are not aligned to blocks of {block}, and {why}: {remedy}",
                 self.recording.path().display(),
                 self.recording.outline().operations
             ))),
         }
     }
 
-    /// Offers the recording: once as it arrived, or once at each depth.
-    pub fn follow<R: Replays>(&self, venue: &mut R, console: &mut Console) -> Travelled {
-        let mut travelled = Travelled::new();
+    /// Replays the recording once with its arrival times, or once per depth.
+    pub fn follow<R: Replays>(&self, venue: &mut R, console: &mut Console) -> SweepResult {
+        let mut travelled = SweepResult::new();
         for tempo in &self.offers {
             let (sighting, fault, lasts) = self.offer(venue, *tempo, console);
             travelled.spent += length(&sighting.seen.series);
@@ -167,7 +167,7 @@ impl Replaying {
         travelled
     }
 
-    /// What was constant: the recording, and its load on average.
+    /// Conditions: the recording and its average load.
     pub fn conditions(&self, direct: bool) -> Conditions {
         let Outline { span, .. } = *self.recording.outline();
         let scale = self.offers.iter().find_map(|tempo| match tempo {
@@ -186,7 +186,7 @@ impl Replaying {
         }
     }
 
-    /// The recording on average.
+    /// The average load of the recording.
     pub fn stream(&self) -> StreamSpec {
         StreamSpec {
             name: "recorded".into(),
@@ -197,23 +197,23 @@ impl Replaying {
         }
     }
 
-    /// Share of the written data that compresses away, 0 to 1.
+    /// Compressibility of the written data, 0 to 1.
     pub const fn compressible(&self) -> f64 {
         self.compressible
     }
 
-    /// What is missing in the recording, or was guessed or left out.
+    /// Gaps, assumptions and omissions of the recording.
     pub fn findings(&self) -> impl Iterator<Item = Finding> {
         self.recording.findings()
     }
 
-    /// One replay, the fault that ended it, and how long it was expected to last.
+    /// Runs a replay; returns its result, its fault and its expected duration.
     fn offer<R: Replays>(
         &self,
         venue: &mut R,
         tempo: Tempo,
         console: &mut Console,
-    ) -> (Sighting, Option<Fault>, Option<Span>) {
+    ) -> (PointResult, Option<Fault>, Option<Span>) {
         let (recording, seed) = (&self.recording, self.seed);
         let lasts = match tempo {
             Tempo::Recorded { scale } => Some(Span::from_secs_f64(recording.outline().span.as_secs_f64() * scale)),
@@ -236,17 +236,17 @@ impl Replaying {
         match venue.replay(&playback, &mut |series| watch.look(series, console)) {
             Ok(sighting) => (sighting, None, lasts),
             Err(torn) => {
-                let Torn { fault, until } = *torn;
+                let PartialRun { fault, until } = *torn;
                 (until, Some(fault), lasts)
             }
         }
     }
 
-    fn settled(&self, tempo: Tempo, lasts: Option<Span>, seen: &Seen) -> Settled {
+    fn settled(&self, tempo: Tempo, lasts: Option<Span>, seen: &LoopResult) -> Settled {
         let spent = length(&seen.series);
         let slice = seen.series.first().map_or(Span::ZERO, |slice| slice.span);
         let offered_span = match (tempo, lasts) {
-            // One that was ended early offered nothing any more in its last slice, in which the rest came back.
+            // A replay that ended early offers no operations in its last slice, which drains the rest.
             (Tempo::Recorded { .. }, Some(lasts)) if spent >= lasts => lasts.max(slice),
             _ => spent,
         };
@@ -262,26 +262,26 @@ impl Replaying {
                 let Outline { operations, span, .. } = *self.recording.outline();
                 let gaps = operations.saturating_sub(1).max(1);
                 let seconds = span.as_secs_f64() * scale;
-                // Without time between them there is no rate: all of them in a second.
+                // Without intervals the rate is undefined: all operations count in a second.
                 let rate = if seconds > 0.0 { gaps as f64 / seconds } else { gaps as f64 };
                 Pace::Open { rate: Iops::from_f64(rate.max(0.001)), arrival: Arrival::Recorded }
             }
         }
     }
 
-    /// Refuses depths whose buffers no machine should have to hold.
-    fn check_memory(&self) -> Result<(), Trouble> {
+    /// Fails if the buffers for a depth exceed the memory limit.
+    fn check_memory(&self) -> Result<(), CliError> {
         let depths = self.offers.iter().filter_map(|tempo| match tempo {
             Tempo::Closed { depth } => Some(*depth),
             Tempo::Recorded { .. } => None,
         });
         let (deepest, largest) = (depths.max().unwrap_or(0), self.recording.largest());
-        // One buffer to read into and one to write from.
+        // A read buffer and a write buffer.
         let needed = 2 * u64::from(deepest) * largest.get();
         if needed <= MOST_BUFFER_MEMORY {
             return Ok(());
         }
-        Err(Trouble::usage(format!(
+        Err(CliError::usage(format!(
             "a depth of {deepest} with operations of up to {largest} needs {} of buffers, more than {}: lower the depth",
             Bytes::new(needed),
             Bytes::new(MOST_BUFFER_MEMORY)
@@ -289,25 +289,25 @@ impl Replaying {
     }
 }
 
-/// A replay on its way.
+/// Progress of a replay.
 struct Watch {
     offered: Pace,
-    /// How long operations are asked for, where the recording says so.
+    /// Duration of arrivals, if recorded.
     lasts: Option<Span>,
     operations: u64,
     stop_on_error: bool,
-    /// Slices whose operations are counted already.
+    /// Number of counted slices.
     counted: usize,
     answered: u64,
     failed: bool,
-    /// When something was answered last.
+    /// Time of the last completion.
     heard: Span,
 }
 
 impl Watch {
     fn look(&mut self, series: &[Slice], console: &mut Console) -> Onward {
         let end = |slice: &Slice| (slice.start + slice.span).since(Instant::ZERO);
-        // Only what is new: it is asked at the end of each slice, and several times while one is long.
+        // Counts only new slices: the last slice is observed repeatedly.
         for slice in &series[self.counted.min(series.len())..] {
             let errors = slice.tally.errors();
             let answered = slice.tally.operations() + errors;
@@ -321,16 +321,16 @@ impl Watch {
         let elapsed = series.last().map_or(Span::ZERO, end);
         console.show(|| self.progress(series, elapsed));
         let is_hopeless = match self.lasts {
-            Some(lasts) => elapsed >= lasts * PATIENCE + LEAST_PATIENCE,
-            // The pace of the first operations says little about the rest, once a burst allowance is spent.
-            None => elapsed - self.heard >= SILENCE,
+            Some(lasts) => elapsed >= lasts * TIMEOUT_FACTOR + TIMEOUT_MIN,
+            // The initial rate does not predict the duration, as burst credits may run out.
+            None => elapsed - self.heard >= STALL_TIMEOUT,
         };
         let ends = is_hopeless || (self.stop_on_error && self.failed) || console.interrupted();
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn progress(&self, series: &[Slice], elapsed: Span) -> Progress<'static> {
-        let (rate, p99) = of_late(series);
+        let (rate, p99) = recent_rates(series);
         let seconds = elapsed.as_secs_f64();
         let done = match self.lasts {
             Some(lasts) => seconds / lasts.as_secs_f64().max(1e-9),
@@ -353,43 +353,45 @@ impl Watch {
     }
 }
 
-/// Operations were asked for, and not one came back until all patience was gone.
-fn silent(seen: &Seen, console: &Console) -> Option<Fault> {
+/// Fault: no operation completed before the timeout.
+fn silent(seen: &LoopResult, console: &Console) -> Option<Fault> {
     let is_answered = seen.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
     let is_silent = !is_answered && seen.unserved > 0 && !console.interrupted();
     is_silent.then(|| {
-        let what = format!("not one came in {}", length(&seen.series));
-        let source = std::io::Error::new(std::io::ErrorKind::TimedOut, what);
-        Fault { attempt: "waiting for answers".into(), source }
+        let why = format!("no completion within {}", length(&seen.series));
+        let source = std::io::Error::new(std::io::ErrorKind::TimedOut, why);
+        Fault { attempt: "waiting for completions".into(), source }
     })
 }
 
-fn offers(args: &ReplayArgs, course: &CourseArgs, venue: Venue) -> Result<Vec<Tempo>, Trouble> {
+fn offers(args: &ReplayArgs, course: &CourseArgs, venue: Venue) -> Result<Vec<Tempo>, CliError> {
     if course.threads != 1 {
-        return Err(Trouble::usage("a replay keeps one order, and has one loop: leave out --threads"));
+        return Err(CliError::usage("a replay preserves the order of operations in a single loop: omit --threads"));
     }
     let (depths, scale) = (&course.depth, args.time_scale.unwrap_or(1.0));
     if args.as_fast_as_possible {
         let depths = depths.clone().unwrap_or_else(|| vec![DEPTH]);
         let deepest = if venue == Venue::Model { MOST_VIRTUAL } else { DEEPEST };
         if let Some(depth) = depths.iter().find(|depth| !(1..=deepest).contains(depth)) {
-            return Err(Trouble::usage(format!("a queue depth of {depth} cannot be: write 1 to {deepest}")));
+            return Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {deepest}")));
         }
         return Ok(depths.into_iter().map(|depth| Tempo::Closed { depth }).collect());
     }
     if depths.is_some() {
-        return Err(Trouble::usage("a replay keeps the recorded arrivals: give --depth with --as-fast-as-possible"));
+        return Err(CliError::usage(
+            "a replay uses the recorded arrival times: use --depth with --as-fast-as-possible",
+        ));
     }
     if !(1e-6..=1e6).contains(&scale) {
-        return Err(Trouble::usage(format!("a time scale of {scale} cannot be: write 0.000001 to 1000000")));
+        return Err(CliError::usage(format!("invalid time scale {scale}: use 0.000001 to 1000000")));
     }
     Ok(vec![Tempo::Recorded { scale }])
 }
 
-/// What was seen, and whether the recording could be read as far as that.
-fn read_to_the_end(end: Result<(), TraceFault>, sighted: Sighted, recording: &Recording) -> Sighted {
+/// The result, or a fault if the recording could not be read to its end.
+fn read_to_the_end(end: Result<(), TraceFault>, sighted: PointOutcome, recording: &Recording) -> PointOutcome {
     match (end, sighted) {
-        (Err(why), Ok(until)) => Err(Box::new(Torn { fault: unreadable(why, recording), until })),
+        (Err(why), Ok(until)) => Err(Box::new(PartialRun { fault: unreadable(why, recording), until })),
         (_, sighted) => sighted,
     }
 }

@@ -1,5 +1,6 @@
 //! `plimsoll serve`: one process that serves the volumes of one data directory, until it is told to stop.
 
+mod clouds;
 mod doors;
 
 use std::io::{Read, Write};
@@ -9,41 +10,49 @@ use std::path::Path;
 use anyhow::Context;
 use plimsoll_front::Checksums;
 use plimsoll_front::notify::News;
-use plimsoll_front::sockets::Place;
+use plimsoll_front::sockets::ListenAddress;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
 use plimsoll_service::client::{Address, Client};
 use plimsoll_service::http::{Control, Entrance};
 use plimsoll_service::{OpenError, Options, Service};
 use plimsoll_units::Span;
 use plimsoll_volume::Slow;
+use plimsoll_web::{ConsoleOptions, WebConsole};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use self::clouds::Clouds;
 use self::doors::Doors;
 use crate::args::{ServeArgs, TermsArgs};
+use crate::cli_error::CliError;
 use crate::offers::Offers;
 use crate::output::{Outputs, print};
 use crate::systemd;
-use crate::trouble::Trouble;
 use crate::volumes::{self, home};
+use crate::web;
 
 /// How long the floor is measured.
 const FLOOR: Span = Span::from_millis(500);
 
 /// Serves until a signal.
-pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
+pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let stop = Stop::new().context("waiting for signals")?;
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let directory = std::path::absolute(directory).context("the current directory")?;
     let doors = Doors::find(args, &directory)?;
+    let listener = args.web.as_deref().map(web::listen).transpose()?;
+    let clouds = Clouds::find(&args.cloud, &directory)?;
     let floor = floor(args.rt)?;
-    let options = Options { floor: told(&floor), ..options(args, &directory, doors.addresses())? };
+    let iscsi = doors.iscsi();
+    let options = Options { floor: told(&floor), iscsi, ..options(args, &directory, doors.addresses())? };
+    let products = options.products.clone();
     let (service, mut server) = Service::open(options).map_err(refused)?;
     server.set_floor(floor);
     let (entrances, files) = doors.open(&mut server)?;
     let bell = stop.bell()?;
     let recordings = args.record.as_deref().map(std::path::absolute).transpose().context("the current directory")?;
     let reattach = args.reattach;
-    let work = move || attend(&Closing(service), entrances, recordings.as_deref(), reattach, &stop);
+    let console = listener.map(|listener| web::options(listener, &service, products, &directory));
+    let work = move || attend(&Closing(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console);
     let attending = std::thread::Builder::new().name("attend".into()).spawn(work).context("starting a thread")?;
     // The ring stays on this thread, as its buffers do; those that were started before have no priority.
     if args.rt {
@@ -58,12 +67,12 @@ pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
 }
 
 /// What a server can do here at best, with the priority that it will have.
-pub fn floor(realtime: bool) -> Result<plimsoll_front::Floor, Trouble> {
+pub fn floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> {
     let measured = std::thread::spawn(move || {
         if realtime {
             plimsoll_device::realtime().map_err(|error| usage(&error))?;
         }
-        Ok::<_, Trouble>(plimsoll_front::Floor::measure(FLOOR).context("measuring the floor of this host")?)
+        Ok::<_, CliError>(plimsoll_front::Floor::measure(FLOOR).context("measuring the floor of this host")?)
     });
     measured.join().map_err(|_| anyhow::anyhow!("measuring the floor broke off: see above"))?
 }
@@ -82,26 +91,33 @@ const fn told(floor: &plimsoll_front::Floor) -> Floor {
 fn attend(
     Closing(service): &Closing,
     entrances: Vec<Entrance>,
+    clouds: Clouds,
     recordings: Option<&Path>,
     reattach: bool,
     stop: &Stop,
-) -> Result<(), Trouble> {
+    console: Option<ConsoleOptions>,
+) -> Result<(), CliError> {
     for notice in service.notices() {
         tell(notice);
     }
     recordings.map_or(Ok(()), |folder| record_all(service, folder))?;
-    let controls: Vec<Place> = entrances.iter().map(|entrance| entrance.listening.place.clone()).collect();
+    let controls: Vec<ListenAddress> = entrances.iter().map(|entrance| entrance.listening.place.clone()).collect();
     let control = Control::open(service, entrances).context("opening the control")?;
+    let planes = clouds.open(service, control_client(&controls))?;
     let about = service.about().map_err(|refusal| anyhow::anyhow!(refusal))?;
     let volumes = service.list().map_err(|refusal| anyhow::anyhow!(refusal))?.len();
-    print(greeting(&about, volumes, &controls).as_bytes())?;
+    let console = console.map(WebConsole::open).transpose().context("opening the web console")?;
+    let url = console.as_ref().map(WebConsole::url).transpose().context("opening the web console")?;
+    print(greeting(&about, volumes, &controls, planes.places(), url).as_bytes())?;
     systemd::tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
     if reattach {
         reattach_all(service, &controls);
     }
     stop.wait();
     systemd::tell(News::Stopping);
+    drop(console);
     warn_of_attached(service);
+    drop(planes);
     drop(control);
     Ok(())
 }
@@ -111,14 +127,20 @@ fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "plimsoll: {line}");
 }
 
-/// Attaches again what an earlier run left attached. One that fails stays as it is.
-fn reattach_all(service: &Service, controls: &[Place]) {
+/// A client of the control socket of this service.
+fn control_client(controls: &[ListenAddress]) -> Option<Client> {
     let socket = controls.iter().find_map(|place| match place {
-        Place::Unix(path) => Some(path.clone()),
-        Place::Tcp { .. } => None,
+        ListenAddress::Unix(path) => Some(path.clone()),
+        ListenAddress::Tcp { .. } => None,
     });
-    let client = socket.and_then(|socket| Client::new(Address::Unix(socket), None).ok());
-    let Some(client) = client else { return tell("--reattach needs a control socket: use --control PATH") };
+    socket.and_then(|socket| Client::new(Address::Unix(socket), None).ok())
+}
+
+/// Attaches again what an earlier run left attached. One that fails stays as it is.
+fn reattach_all(service: &Service, controls: &[ListenAddress]) {
+    let Some(client) = control_client(controls) else {
+        return tell("--reattach needs a control socket: use --control PATH");
+    };
     let is_left = |volume: &Volume| volume.attachment.as_ref().is_some_and(|attachment| attachment.dead);
     for volume in service.list().unwrap_or_default().iter().filter(|volume| is_left(volume)) {
         match volumes::reattached(&client, volume) {
@@ -142,9 +164,9 @@ fn warn_of_attached(service: &Service) {
 }
 
 /// Records every volume from the beginning.
-fn record_all(service: &Service, folder: &Path) -> Result<(), Trouble> {
+fn record_all(service: &Service, folder: &Path) -> Result<(), CliError> {
     let moment = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-    let refused = |refusal: plimsoll_service::Refusal| Trouble::usage(format!("--record: {refusal}"));
+    let refused = |refusal: plimsoll_service::Refusal| CliError::usage(format!("--record: {refusal}"));
     for volume in service.list().map_err(refused)? {
         let file = folder.join(format!("{}-{moment}.trace", volume.name)).display().to_string();
         service.record(&volume.name, &Recording { file }).map_err(refused)?;
@@ -161,13 +183,14 @@ impl Drop for Closing {
     }
 }
 
-fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<Options, Trouble> {
+fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<Options, CliError> {
     let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
     Ok(Options {
         directory: directory.to_owned(),
         capacity: args.capacity.map(plimsoll_units::Bytes::get),
         slow: Slow::by(args.slow),
         listens,
+        iscsi: None,
         products: Offers::new(&terms)?.catalogue,
         realtime: args.rt,
         floor: Floor::default(),
@@ -178,25 +201,34 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<O
 }
 
 /// What a user sees who started it.
-fn greeting(about: &About, volumes: usize, controls: &[Place]) -> String {
-    let control = |place: &Place| match place {
-        Place::Unix(path) => path.display().to_string(),
-        Place::Tcp { .. } => format!("{} (with the token)", place.to_string().replacen("tcp:", "http://", 1)),
+fn greeting(
+    about: &About,
+    volumes: usize,
+    controls: &[ListenAddress],
+    planes: &[(&'static str, String)],
+    url: Option<String>,
+) -> String {
+    let control = |place: &ListenAddress| match place {
+        ListenAddress::Unix(path) => path.display().to_string(),
+        ListenAddress::Tcp { .. } => format!("{} (with the token)", place.to_string().replacen("tcp:", "http://", 1)),
     };
     let time = match about.slow {
         1 => String::new(),
         times => format!("{times} times slower than the clock: every figure is in the model's time"),
     };
     let volumes = if volumes == 1 { "1 volume".into() } else { format!("{volumes} volumes") };
-    let facts = [
+    let mut facts = vec![
         ("NBD", about.listens.join(", ")),
+        ("iSCSI", about.iscsi.join(", ")),
         ("control", controls.iter().map(control).collect::<Vec<_>>().join(", ")),
-        ("floor", volumes::floor(&about.floor)),
-        ("time", time),
-        ("next", next(about)),
     ];
+    facts.extend_from_slice(planes);
+    facts.extend([("floor", volumes::floor(&about.floor)), ("time", time), ("next", next(about))]);
     let title = format!("Serving {volumes} of {}", about.directory);
-    plimsoll_report::facts(&title, &facts, Outputs::plain(false).style())
+    let facts = plimsoll_report::facts(&title, &facts, Outputs::plain(false).style());
+    // On a line of its own: a wrapped URL cannot be opened.
+    let console = url.map(|url| format!("\nThe web console, at a URL that works once:\n{url}\n"));
+    facts + &console.unwrap_or_default()
 }
 
 /// The command that makes a volume here.
@@ -206,17 +238,17 @@ fn next(about: &About) -> String {
     format!("plimsoll volume{service} create NAME --like oci:50GB@0vpu")
 }
 
-fn refused(error: OpenError) -> Trouble {
+fn refused(error: OpenError) -> CliError {
     match error {
         OpenError::Directory(_) | OpenError::Damaged { .. } | OpenError::Make { .. } => {
-            Trouble::usage(format!("{:#}", anyhow::Error::new(error)))
+            CliError::usage(format!("{:#}", anyhow::Error::new(error)))
         }
-        error => Trouble::Failed(error.into()),
+        error => CliError::Failed(error.into()),
     }
 }
 
-fn usage(error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::usage(error.to_string())
+fn usage(error: &dyn std::fmt::Display) -> CliError {
+    CliError::usage(error.to_string())
 }
 
 /// Waits for a signal, or for a bell.
@@ -236,7 +268,7 @@ impl Stop {
     }
 
     /// Rings when it is dropped, however that comes.
-    fn bell(&self) -> Result<Bell, Trouble> {
+    fn bell(&self) -> Result<Bell, CliError> {
         Ok(Bell(self.bell.try_clone().context("waiting for signals")?))
     }
 

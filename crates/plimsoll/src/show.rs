@@ -1,17 +1,17 @@
-//! The commands that measure nothing: `report`, `runs`, `presets`.
+//! `plimsoll report`, `runs` and `presets`.
 
 use std::path::PathBuf;
 
 use plimsoll_report::pages::{self, KeptRun};
 
 use crate::args::{FormArgs, Report};
+use crate::cli_error::CliError;
 use crate::output::{Forms, Outputs, print, share_an_objective};
 use crate::preset::{BUILT_IN, Preset};
 use crate::store::{self, Kept};
-use crate::trouble::Trouble;
 
 /// `plimsoll report`
-pub fn report(args: &Report) -> Result<(), Trouble> {
+pub fn report(args: &Report) -> Result<(), CliError> {
     let outputs = Outputs::new(&args.output)?;
     let last = [store::LAST.into()];
     let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
@@ -24,7 +24,7 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
     }
     if !suites.is_empty() {
         if !curves.is_empty() {
-            return Err(Trouble::usage("suites and curves do not go into one report: name one kind"));
+            return Err(CliError::usage("suites and curves cannot be in the same report: use one kind"));
         }
         outputs.fit(suites.len())?;
         return outputs.write_suites(&suites);
@@ -37,7 +37,7 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
 }
 
 /// `plimsoll runs`
-pub fn runs(args: &FormArgs) -> Result<(), Trouble> {
+pub fn runs(args: &FormArgs) -> Result<(), CliError> {
     let forms = Forms::new(args)?;
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -52,7 +52,7 @@ pub fn runs(args: &FormArgs) -> Result<(), Trouble> {
 }
 
 /// `plimsoll presets`
-pub fn presets(name: Option<&str>) -> Result<(), Trouble> {
+pub fn presets(name: Option<&str>) -> Result<(), CliError> {
     let Some(name) = name else {
         let mut listing = String::new();
         for (name, _) in BUILT_IN {
@@ -62,6 +62,6 @@ pub fn presets(name: Option<&str>) -> Result<(), Trouble> {
     };
     let names = BUILT_IN.map(|(known, _)| known).join(", ");
     let found = BUILT_IN.iter().find(|(known, _)| *known == name);
-    let (_, text) = found.ok_or_else(|| Trouble::usage(format!("{name:?} is no preset: write one of {names}")))?;
+    let (_, text) = found.ok_or_else(|| CliError::usage(format!("{name:?} is not a preset: use one of {names}")))?;
     print(text.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Signals that ask this process to end, and the exit code that says which of them came.
+//! Termination signals and their exit codes.
 
 use std::ffi::c_int;
 use std::io;
@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-/// The first signal that came; 0 until then.
+/// The first received signal; 0 if none.
 static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// A flag that the first of these signals sets. The second one ends the process at once, with the exit code of its number.
+/// Returns a flag that the first of these signals sets. The second ends the process with its exit code.
 ///
 /// # Errors
-/// The system refuses a handler.
+/// A handler cannot be installed.
 pub fn watch(signals: &[c_int]) -> io::Result<Arc<AtomicBool>> {
     let asked = Arc::new(AtomicBool::new(false));
     let received = RECEIVED.get_or_init(Arc::default);
@@ -26,7 +26,7 @@ pub fn watch(signals: &[c_int]) -> io::Result<Arc<AtomicBool>> {
     Ok(asked)
 }
 
-/// The exit code of a command that the user ended: 128 and the number of the signal, as shells have it.
+/// Exit code after a signal: 128 plus its number, as in shells.
 pub fn exit_code() -> u8 {
     match RECEIVED.get().map_or(0, |received| received.load(Ordering::Relaxed)) {
         0 => exit_code_of(SIGINT),

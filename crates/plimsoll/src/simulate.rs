@@ -1,4 +1,4 @@
-//! `plimsoll simulate`: the same load, course and report against products or models in virtual time.
+//! `plimsoll simulate`: the same loads and reports for products or models, in virtual time.
 
 use plimsoll_catalogue::Offer;
 use plimsoll_load::{Pace, StreamSpec};
@@ -7,35 +7,35 @@ use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Source, Subject};
 use plimsoll_units::Bytes;
 
 use crate::args::Simulate;
+use crate::backend::Virtual;
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{Travelled, follow};
+use crate::course::{SweepResult, follow};
 use crate::offers::{NamedModel, Offers};
-use crate::output::{Outputs, finish_all};
+use crate::output::{Outputs, finish_all, judge};
 use crate::plan::{Grid, Plan};
 use crate::replay::{Replaying, Venue};
-use crate::stand::Virtual;
-use crate::trouble::Trouble;
 
-/// Operations that tell how fast a model is, and in how deep a queue.
+/// Number of operations and depth for estimating the rate of a model.
 const PILOT: u64 = 30_000;
 const PILOT_DEPTH: u32 = 32;
 
-/// Simulates the models, one after the other.
-pub fn run(args: &Simulate) -> Result<(), Trouble> {
+/// Simulates the models in sequence.
+pub fn run(args: &Simulate) -> Result<(), CliError> {
     if args.course.threads != 1 {
-        return Err(Trouble::usage("a simulation has one loop, and virtual time: leave out --threads"));
+        return Err(CliError::usage("a simulation has a single loop: omit --threads"));
     }
     let work = Work::new(args)?;
     let outputs = Outputs::new(&args.output)?;
     outputs.fit(args.models.len())?;
     let mut offers = Offers::new(&args.terms)?;
-    let products: Result<Vec<NamedModel>, Trouble> =
+    let products: Result<Vec<NamedModel>, CliError> =
         args.models.iter().map(|text| NamedModel::read(text, || Ok(&mut offers))).collect();
     let products = products?;
     for product in &products {
         work.check(product, args.size)?;
     }
-    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let mut curves = Vec::new();
     for product in products {
         curves.push(product.curve(&work, args.size, &mut console)?);
@@ -46,16 +46,28 @@ pub fn run(args: &Simulate) -> Result<(), Trouble> {
     finish_all(curves, &outputs)
 }
 
-/// What is asked of each model.
+/// Simulates the only model of the arguments, and judges its curve.
+pub fn single(args: &Simulate, console: &mut Console) -> Result<Curve, CliError> {
+    let work = Work::new(args)?;
+    let mut offers = Offers::new(&args.terms)?;
+    let [text] = &args.models[..] else { return Err(CliError::usage("name a single model")) };
+    let product = NamedModel::read(text, || Ok(&mut offers))?;
+    work.check(&product, args.size)?;
+    let mut curve = product.curve(&work, args.size, console)?;
+    judge(&mut curve, None);
+    Ok(curve)
+}
+
+/// The load of each model.
 enum Work {
-    /// Loads that are generated as the course needs them.
+    /// A generated load.
     Generated(Box<Plan>),
-    /// A recorded one.
+    /// A recorded load.
     Recorded(Box<Replaying>),
 }
 
 impl Work {
-    fn new(args: &Simulate) -> Result<Self, Trouble> {
+    fn new(args: &Simulate) -> Result<Self, CliError> {
         match &args.replay.replay {
             Some(path) => {
                 let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Model)?;
@@ -65,10 +77,10 @@ impl Work {
         }
     }
 
-    /// Refuses a recording that reaches beyond a product, before anything is simulated.
-    fn check(&self, product: &NamedModel, size: Option<Bytes>) -> Result<(), Trouble> {
+    /// Fails if a recording extends beyond a product, before any simulation.
+    fn check(&self, product: &NamedModel, size: Option<Bytes>) -> Result<(), CliError> {
         let Self::Recorded(replaying) = self else { return Ok(()) };
-        let fit = |name, size| replaying.recording().fit(name, size, "give one of that size, or --size");
+        let fit = |name, size| replaying.recording().fit(name, size, "use a larger product, or --size");
         match size {
             Some(size) => fit("--size", size),
             None if product.offer.is_some() => fit(&product.name, product.size()),
@@ -76,13 +88,13 @@ impl Work {
         }
     }
 
-    /// What becomes of it on a model, and under which conditions.
+    /// Runs the load on a model; returns the result and the conditions.
     fn follow(
         &self,
         model: &ChainSpec,
         size: Bytes,
         console: &mut Console,
-    ) -> Result<(Travelled, Conditions), Trouble> {
+    ) -> Result<(SweepResult, Conditions), CliError> {
         let plan = match self {
             Self::Recorded(replaying) => {
                 let mut stand = Virtual::new(model, 0);
@@ -108,12 +120,12 @@ impl Work {
 }
 
 impl NamedModel {
-    fn curve(self, work: &Work, size: Option<Bytes>, console: &mut Console) -> Result<Curve, Trouble> {
+    fn curve(self, work: &Work, size: Option<Bytes>, console: &mut Console) -> Result<Curve, CliError> {
         let size = size.unwrap_or(self.size());
         let mut findings = self.offer.as_ref().map(doubts).unwrap_or_default();
         let (travelled, conditions) = work.follow(&self.model, size, console)?;
         if let Some(fault) = travelled.fault {
-            return Err(Trouble::Failed(anyhow::Error::new(fault)));
+            return Err(CliError::Failed(anyhow::Error::new(fault)));
         }
         if let Work::Recorded(replaying) = work {
             findings.extend(replaying.findings());
@@ -139,7 +151,7 @@ impl NamedModel {
     }
 }
 
-/// The plan with points as long as their operations need: time costs nothing here, operations do.
+/// The plan with durations that follow from the required operations.
 fn in_virtual_time(plan: &Plan, model: &ChainSpec, streams: &[StreamSpec]) -> Plan {
     let mut loaded = streams.to_vec();
     loaded[0].pace = Pace::Closed { depth: PILOT_DEPTH };
@@ -147,15 +159,13 @@ fn in_virtual_time(plan: &Plan, model: &ChainSpec, streams: &[StreamSpec]) -> Pl
     plan.in_virtual_time(pilot.map(|figures| figures.iops).filter(|iops| *iops > 0.0))
 }
 
-/// What the product's curve stands on, in few findings: the model's own doubts, and how many limits were not read.
+/// Findings about the product's model: its doubts, and the number of unverified limits.
 fn doubts(offer: &Offer) -> Vec<Finding> {
     let mut found = offer.product().model_view().map(|model| model.doubts).unwrap_or_default();
     let others = offer.doubts().into_iter().filter(|doubt| !found.contains(&doubt.text)).count();
     if others > 0 {
         let product = &offer.config.volume.product;
-        found.push(format!(
-            "{others} of its figures were inferred or recalled, not read (plimsoll catalogue show {product})"
-        ));
+        found.push(format!("{others} of its figures are unverified (plimsoll catalogue show {product})"));
     }
     found.into_iter().map(|what| Finding::ModelDoubted { what }).collect()
 }

@@ -1,4 +1,4 @@
-//! From what a user named to the ground that a suite runs on: a directory, a file or device, an export, a product.
+//! Resolves the target of a suite: a directory, file, device, export or product.
 
 use std::path::{Path, PathBuf};
 
@@ -11,28 +11,28 @@ use plimsoll_suite::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature};
 use plimsoll_units::Bytes;
 
 use crate::checks;
+use crate::cli_error::CliError;
 use crate::offers::{NamedModel, Offers};
-use crate::trouble::Trouble;
 
-/// Space that is left to others on a filesystem.
+/// Space left free on a filesystem.
 const SPARE: Bytes = Bytes::mib(256);
 
-/// What was named, and what may be done to it.
+/// The named target and permissions.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// A path, the URI of an export, a configuration of the catalogue, or stages.
     pub place: &'a str,
-    /// Paths and URIs whose data may be lost.
+    /// Paths and URIs that may be overwritten.
     pub destroy: &'a [PathBuf],
-    /// What determines the random streams of a model.
+    /// Seed of a model's random streams.
     pub seed: u64,
-    /// A simulated page cache before a model; none for a model without one.
+    /// Simulated page cache in front of a model.
     pub page_cache: Option<PageCache>,
 }
 
 impl Site<'_> {
-    /// The ground. Nothing is written yet.
-    pub fn ground(&self, offers: impl FnOnce() -> Result<Offers, Trouble>) -> Result<Box<dyn Ground>, Trouble> {
+    /// Prepares the target. Nothing is written.
+    pub fn ground(&self, offers: impl FnOnce() -> Result<Offers, CliError>) -> Result<Box<dyn Ground>, CliError> {
         if Address::is_meant(self.place) {
             return self.export();
         }
@@ -41,25 +41,25 @@ impl Site<'_> {
             return self.disk(path);
         }
         self.model(offers).map_err(|trouble| match trouble {
-            // What looks like a path is more likely one that is not there than a product.
-            Trouble::Usage(_) if self.place.contains('/') && path.parent().is_some_and(Path::is_dir) => {
-                Trouble::usage(format!("{}: there is no such directory, file or device", self.place))
+            // A text with a slash is more likely a missing path than a product.
+            CliError::Usage(_) if self.place.contains('/') && path.parent().is_some_and(Path::is_dir) => {
+                CliError::usage(format!("{}: no such directory, file or device", self.place))
             }
-            // A name without a size or stages may be meant as either.
-            Trouble::Usage(why) if !self.place.contains([':', '(']) => {
-                Trouble::usage(format!("{}: there is no such directory, file or device, and {why}", self.place))
+            // A plain name may be meant as a path or a product.
+            CliError::Usage(why) if !self.place.contains([':', '(']) => {
+                CliError::usage(format!("{}: no such directory, file or device, and {why}", self.place))
             }
             other => other,
         })
     }
 
-    fn disk(&self, path: &Path) -> Result<Box<dyn Ground>, Trouble> {
+    fn disk(&self, path: &Path) -> Result<Box<dyn Ground>, CliError> {
         let subject = classify(path).map_err(usage)?;
         let is_directory = subject.kind == SubjectKind::Directory;
         let named = self.destroy.iter().any(|named| named == path);
         if is_directory && named {
-            return Err(Trouble::usage(format!(
-                "--destroy {}: in a directory plimsoll writes to files of its own only: leave out --destroy",
+            return Err(CliError::usage(format!(
+                "--destroy {}: in a directory plimsoll writes only to temporary files: omit --destroy",
                 path.display()
             )));
         }
@@ -71,7 +71,7 @@ impl Site<'_> {
         };
         let grid = subject.direct.alignment().map_or(512, |alignment| u64::from(alignment.offset.max(1)));
         let facts = Facts {
-            // Workers say what issued their operations, each for itself.
+            // Steps record their own engines.
             source: Source::Measured { engine: "suite".into() },
             subject: Subject {
                 name: path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string(),
@@ -96,10 +96,10 @@ impl Site<'_> {
         Ok(Box::new(Disk::new(place, facts, self.destroy.to_vec()).doubted(findings)))
     }
 
-    fn export(&self) -> Result<Box<dyn Ground>, Trouble> {
+    fn export(&self) -> Result<Box<dyn Ground>, CliError> {
         let address: Address = self.place.parse().map_err(|error: NoAddress| usage(error))?;
         let unreachable = |error: TalkError| {
-            Trouble::usage(format!(
+            CliError::usage(format!(
                 "{address}: {:#}: start the server, or correct the address",
                 anyhow::Error::new(error)
             ))
@@ -134,7 +134,7 @@ impl Site<'_> {
         Ok(Box::new(Export::new(address, facts)))
     }
 
-    fn model(&self, offers: impl FnOnce() -> Result<Offers, Trouble>) -> Result<Box<dyn Ground>, Trouble> {
+    fn model(&self, offers: impl FnOnce() -> Result<Offers, CliError>) -> Result<Box<dyn Ground>, CliError> {
         let named = NamedModel::read(self.place, offers)?;
         let (size, kind) = (named.size(), named.kind());
         let NamedModel { name, model, .. } = named;
@@ -159,6 +159,6 @@ impl Site<'_> {
     }
 }
 
-fn usage(error: impl std::fmt::Display) -> Trouble {
-    Trouble::usage(error.to_string())
+fn usage(error: impl std::fmt::Display) -> CliError {
+    CliError::usage(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all, and the folder in which runs are kept.
+//! Atomic file writes, and the directory of kept runs.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -10,22 +10,22 @@ use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, Ended, FormatError, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
 use plimsoll_units::Bytes;
 
+use crate::cli_error::CliError;
 use crate::database::Snapshots;
-use crate::trouble::Trouble;
 
-/// A larger file is no run.
+/// Maximum size of a run file.
 const LARGEST_RUN: u64 = 1 << 30;
 
-/// The environment variable that names the folder of kept runs.
+/// Environment variable with the directory of kept runs.
 pub const RUNS_VARIABLE: &str = "PLIMSOLL_RUNS";
 
-/// Writes `bytes` to `path` so that it is there whole or not at all: beside it first, then under its name.
+/// Writes `bytes` to `path` atomically, through a temporary file in the same directory.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    // A link stays a link: what it leads to is replaced.
+    // Symbolic links are kept: their target is replaced.
     let path = &resolved(path);
     if path.exists() && !path.is_file() {
-        // Replacing a device's node by a file would be worse than any write to it.
-        return Err(anyhow!("writing {}: it is no regular file; - stands for standard output", path.display()));
+        // A device node must not be replaced by a file.
+        return Err(anyhow!("writing {}: not a regular file; use - for standard output", path.display()));
     }
     let draft = draft_of(path);
     let written = File::create(&draft).and_then(|mut file| {
@@ -34,25 +34,22 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     });
     let placed = written.and_then(|()| fs::rename(&draft, path));
     if placed.is_err() {
-        // The draft may not be there; what matters is the first error.
+        // The temporary file may not exist; the first error is reported.
         let _ = fs::remove_file(&draft);
     }
     placed.with_context(|| format!("writing {}", path.display()))
 }
 
-/// Finds out before measuring whether `path` can be written afterwards.
-pub fn check_writable(path: &Path) -> Result<(), Trouble> {
+/// Checks before a measurement whether `path` can be written.
+pub fn check_writable(path: &Path) -> Result<(), CliError> {
     let refused = |why: &dyn std::fmt::Display| {
-        Trouble::usage(format!(
-            "{}: cannot be written ({why}): give a file in a folder that you can write to",
-            path.display()
-        ))
+        CliError::usage(format!("{}: cannot be written ({why}): use a file in a writable directory", path.display()))
     };
     if path.is_dir() {
         return Err(refused(&"it is a directory"));
     }
     if path.exists() && !path.is_file() {
-        return Err(refused(&"it is no regular file; - stands for standard output"));
+        return Err(refused(&"not a regular file; use - for standard output"));
     }
     let draft = draft_of(&resolved(path));
     File::create(&draft).map_err(|error| refused(&error))?;
@@ -68,7 +65,8 @@ fn draft_of(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
-/// The folder of kept runs: `PLIMSOLL_RUNS`, or `plimsoll/runs` in the user's state folder (XDG base directories).
+/// The directory of kept runs: `PLIMSOLL_RUNS`, or `plimsoll/runs` in the user's state directory (XDG base
+/// directories).
 pub fn runs_folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os(RUNS_VARIABLE) {
         return Some(folder.into());
@@ -78,23 +76,23 @@ pub fn runs_folder() -> Option<PathBuf> {
     Some(state.or_else(home)?.join("plimsoll/runs"))
 }
 
-/// What can be kept.
+/// A kept result.
 #[derive(Debug)]
 pub enum Kept {
-    /// Runs of one load.
+    /// Runs of a load.
     Curve(Box<Curve>),
-    /// Steps of a classic benchmark.
+    /// Steps of a benchmark.
     Suite(Box<SuiteRun>),
 }
 
-/// Keeps a run under a name made of its moment and its subject. Returns where.
+/// Keeps a run under a name of its time and subject. Returns the path.
 pub fn keep(curve: &Curve) -> anyhow::Result<PathBuf> {
     let name = format!("{}-{}", curve.source.word(), curve.subject.name);
     keep_as(curve.started.as_deref(), &name, &curve.to_json())
 }
 
-/// Keeps a suite under a name made of its moment, its own name and its subject, and beside it the snapshots of its database,
-/// which it names from then on. Returns where.
+/// Keeps a suite under a name of its time, suite and subject, and the snapshots of its database next to it, to which
+/// the suite refers. Returns the path.
 pub fn keep_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>) -> anyhow::Result<PathBuf> {
     let name = format!("{SUITE}{}-{}-{}", suite.suite, suite.source.word(), suite.subject.name);
     let path = place(suite.started.as_deref(), &name)?;
@@ -106,11 +104,11 @@ pub fn keep_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>) -> anyhow:
     Ok(path)
 }
 
-/// A limit shorter than this many times the generator's lateness cannot be judged.
+/// The objective has to be at least this multiple of the generator's lateness.
 const LATENESS_MARGIN: u64 = 5;
-/// So many characters of a subject are in the names of its runs.
+/// Number of characters of the subject in names of runs.
 const LEAST_NAME: usize = 30;
-/// Names of kept suites begin so after their moment.
+/// Prefix of names of kept suites after their time.
 const SUITE: &str = "suite-";
 
 fn keep_as(started: Option<&str>, name: &str, bytes: &[u8]) -> anyhow::Result<PathBuf> {
@@ -119,9 +117,9 @@ fn keep_as(started: Option<&str>, name: &str, bytes: &[u8]) -> anyhow::Result<Pa
     Ok(path)
 }
 
-/// Where nothing is kept yet.
+/// An unused path.
 fn place(started: Option<&str>, name: &str) -> anyhow::Result<PathBuf> {
-    let folder = runs_folder().ok_or_else(|| anyhow!("there is no home folder: set {RUNS_VARIABLE} to keep runs"))?;
+    let folder = runs_folder().ok_or_else(|| anyhow!("no home directory: set {RUNS_VARIABLE} to keep runs"))?;
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     let moment: String = started.unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
     let name: String = file_name(name).chars().take(50).collect();
@@ -135,7 +133,7 @@ fn place(started: Option<&str>, name: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// A name as a part of file names.
+/// A name as part of a file name.
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
@@ -149,7 +147,7 @@ pub fn kept() -> Vec<PathBuf> {
     runs
 }
 
-/// The objective that the last complete run of this load on this subject chose or took over from an earlier one.
+/// The objective chosen or reused by the last complete run of this load on this subject.
 pub fn chosen_objective(subject: &str, streams: &[StreamSpec]) -> Option<Objective> {
     let same_load = |kept: &[StreamSpec]| {
         let both = || kept.iter().zip(streams);
@@ -158,7 +156,7 @@ pub fn chosen_objective(subject: &str, streams: &[StreamSpec]) -> Option<Objecti
     complete_runs_of(subject).find_map(|curve| {
         let chose = curve.basis.is_some_and(|basis| match basis.origin {
             ObjectiveOrigin::Given | ObjectiveOrigin::Shared => false,
-            // A late generator rules out the short limits: that says nothing about the storage.
+            // An objective chosen for a late generator does not depend on the storage.
             ObjectiveOrigin::Chosen { light_p99 } => basis.lateness_p99 * LATENESS_MARGIN <= light_p99 * 2,
             ObjectiveOrigin::Kept => true,
         });
@@ -166,11 +164,11 @@ pub fn chosen_objective(subject: &str, streams: &[StreamSpec]) -> Option<Objecti
     })
 }
 
-/// So many earlier runs give the scatter between runs.
+/// Maximum number of earlier runs for the scatter between runs.
 const MAX_HISTORY: usize = 20;
 
-/// Scatter of the load line between the newest complete runs of the subject, load and objective of `like`, the runs
-/// `compared` left out.
+/// Scatter of the load line between the newest complete runs with the subject, load and objective of `like`, except the
+/// runs in `compared`.
 pub fn history(like: &Curve, objective: Objective, compared: &[&Curve]) -> Option<History> {
     let is_compared =
         |run: &Curve| compared.iter().any(|other| other.started == run.started && other.slots == run.slots);
@@ -186,7 +184,7 @@ pub fn history(like: &Curve, objective: Objective, compared: &[&Curve]) -> Optio
 /// The complete runs that were kept of a subject, newest first.
 fn complete_runs_of(subject: &str) -> impl Iterator<Item = Curve> {
     let name = file_name(subject).trim_matches('-').to_owned();
-    // Names are cut after 50 characters.
+    // Names are truncated to 50 characters.
     let begin = name.get(..LEAST_NAME).unwrap_or(&name).to_owned();
     let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
     kept().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
@@ -195,47 +193,47 @@ fn complete_runs_of(subject: &str) -> impl Iterator<Item = Curve> {
     })
 }
 
-/// Reads a run, or the last complete curve that was kept.
-pub fn load_or_last(name: Option<&Path>) -> Result<Curve, Trouble> {
+/// Reads a run, or the last complete kept curve.
+pub fn load_or_last(name: Option<&Path>) -> Result<Curve, CliError> {
     load(name.unwrap_or(Path::new(LAST)))
 }
 
-/// Reads a run whose load can be generated again, which that of a replay cannot.
-pub fn load_generated(name: Option<&Path>) -> Result<Curve, Trouble> {
+/// Reads a run of a generated load; fails for a replay.
+pub fn load_generated(name: Option<&Path>) -> Result<Curve, CliError> {
     let curve = load_or_last(name)?;
     match &curve.conditions.trace {
         None => Ok(curve),
-        Some(trace) => Err(Trouble::usage(format!(
-            "this run replayed {}: try its load on others with plimsoll simulate CONFIG --replay {0}",
+        Some(trace) => Err(CliError::usage(format!(
+            "this run is a replay of {}: use plimsoll simulate CONFIG --replay {0} to replay it on other storage",
             trace.name
         ))),
     }
 }
 
-/// Reads a run of one load: a path, or a kept run by its name, the beginning of it, or `last`, which passes over suites.
-pub fn load(name: &Path) -> Result<Curve, Trouble> {
+/// Reads a curve: a path, or a kept run by name, prefix, or `last`, which skips suites.
+pub fn load(name: &Path) -> Result<Curve, CliError> {
     load_named(name).map(|(_, curve)| curve)
 }
 
-/// Reads a run of one load, with its path as given or the name under which it was kept.
-pub fn load_named(name: &Path) -> Result<(String, Curve), Trouble> {
+/// Reads a curve, with its path as given or its name.
+pub fn load_named(name: &Path) -> Result<(String, Curve), CliError> {
     let found = find(name, Among::Curves)?;
     match load_found(&found)? {
         Kept::Curve(curve) => Ok((if found == name { name.display().to_string() } else { stem(&found) }, *curve)),
-        Kept::Suite(suite) => Err(Trouble::usage(format!(
-            "{}: it holds the suite {}, not the curve of one load: show it with plimsoll report {0}",
+        Kept::Suite(suite) => Err(CliError::usage(format!(
+            "{}: this is the suite {}, not a curve: show it with plimsoll report {0}",
             name.display(),
             suite.suite
         ))),
     }
 }
 
-/// Reads a run or a suite: a path, or a kept one by its name, the beginning of it, or `last`.
-pub fn load_any(name: &Path) -> Result<Kept, Trouble> {
+/// Reads a curve or a suite: a path, or a kept run by name, prefix, or `last`.
+pub fn load_any(name: &Path) -> Result<Kept, CliError> {
     load_found(&find(name, Among::Both)?)
 }
 
-fn load_found(found: &Path) -> Result<Kept, Trouble> {
+fn load_found(found: &Path) -> Result<Kept, CliError> {
     let bytes = read(found)?;
     let kept = match Curve::from_json(&bytes) {
         Ok(curve) => Ok(Kept::Curve(curve.into())),
@@ -249,30 +247,28 @@ fn load_found(found: &Path) -> Result<Kept, Trouble> {
         let remedy = match &error {
             FormatError::Version(_) => "",
             _ if found.extension().is_some_and(|end| end == "toml") => {
-                ": a product file is simulated: plimsoll simulate FILE"
+                ": this is a product file, for plimsoll simulate FILE"
             }
-            _ => {
-                ": give a file that measure, simulate or suite wrote with --json, or a name that `plimsoll runs` lists"
-            }
+            _ => ": use a file written by measure, simulate or suite with --json, or a name from `plimsoll runs`",
         };
-        Trouble::usage(format!("{}: {error}{cause}{remedy}", found.display()))
+        CliError::usage(format!("{}: {error}{cause}{remedy}", found.display()))
     })
 }
 
-/// Which kept runs `last` counts.
+/// Kinds of kept runs that `last` considers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Among {
     Curves,
     Both,
 }
 
-/// The name of the newest complete run; `last~1` is the one before it.
+/// Name of the newest complete run; `last~1` is the previous.
 pub const LAST: &str = "last";
-/// Names in a message.
+/// Maximum number of names in a message.
 const MAX_NAMES: usize = 5;
 
-/// The file of a run: the path itself, `last`, `last~N`, or a kept run by its name or an unambiguous beginning of it.
-fn find(name: &Path, among: Among) -> Result<PathBuf, Trouble> {
+/// The file of a run: a path, `last`, `last~N`, or a kept run by name or unambiguous prefix.
+fn find(name: &Path, among: Among) -> Result<PathBuf, CliError> {
     if name.is_file() {
         return Ok(name.to_owned());
     }
@@ -284,8 +280,8 @@ fn find(name: &Path, among: Among) -> Result<PathBuf, Trouble> {
     }) {
         let mut complete = kept.iter().rev().filter(|path| is_complete(path));
         return complete.nth(before).cloned().ok_or_else(|| match before {
-            0 => Trouble::usage("no complete run was kept yet: start with `plimsoll measure .`"),
-            _ => Trouble::usage(format!("{text}: fewer complete runs were kept: `plimsoll runs` lists them")),
+            0 => CliError::usage("no complete runs yet: start with `plimsoll measure .`"),
+            _ => CliError::usage(format!("{text}: there are fewer complete runs: see `plimsoll runs`")),
         });
     }
     let wanted = text.strip_suffix(".json").unwrap_or(&text);
@@ -296,13 +292,10 @@ fn find(name: &Path, among: Among) -> Result<PathBuf, Trouble> {
         Some(_) => {
             let names: Vec<String> = begin.iter().map(|path| stem(path)).take(MAX_NAMES).collect();
             let more = if begin.len() > MAX_NAMES { ", ..." } else { "" };
-            Err(Trouble::usage(format!(
-                "{text}: several runs begin so: {}{more}: write more of the name",
-                names.join(", ")
-            )))
+            Err(CliError::usage(format!("{text}: ambiguous prefix of {}{more}: use a longer prefix", names.join(", "))))
         }
-        None => Err(Trouble::usage(format!(
-            "{text}: no such run: give a run file, `last`, or the beginning of a name that `plimsoll runs` lists"
+        None => Err(CliError::usage(format!(
+            "{text}: no such run: use a run file, `last`, or a prefix of a name from `plimsoll runs`"
         ))),
     }
 }
@@ -326,11 +319,11 @@ fn is_suite(path: &Path) -> bool {
     name.split_once('-').is_some_and(|(_, rest)| rest.starts_with(SUITE))
 }
 
-fn read(found: &Path) -> Result<Vec<u8>, Trouble> {
-    let unreadable = |why: &dyn std::fmt::Display| Trouble::usage(format!("{}: {why}", found.display()));
+fn read(found: &Path) -> Result<Vec<u8>, CliError> {
+    let unreadable = |why: &dyn std::fmt::Display| CliError::usage(format!("{}: {why}", found.display()));
     let length = fs::metadata(found).map_err(|error| unreadable(&error))?.len();
     if length > LARGEST_RUN {
-        return Err(unreadable(&format!("{} are more than any run file has", Bytes::new(length))));
+        return Err(unreadable(&format!("{} exceed the maximum size of a run file", Bytes::new(length))));
     }
     fs::read(found).map_err(|error| unreadable(&error))
 }

@@ -1,4 +1,4 @@
-//! `plimsoll suite`: a classic benchmark on a path, an export or a product.
+//! `plimsoll suite`: runs a benchmark on a path, an export, a product or a database.
 
 use std::ops::ControlFlow;
 
@@ -12,6 +12,7 @@ use plimsoll_suite::{
 use plimsoll_units::{Bytes, Instant, Span, Throughput};
 
 use crate::args::{DatabaseArgs, PhaseWord, Place, SuiteArgs};
+use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::{length, mean_of};
 use crate::database::{self, Data};
@@ -19,17 +20,16 @@ use crate::offers::Offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
 use crate::store;
-use crate::trouble::Trouble;
 
 /// Runs the suite.
-pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
+pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     let (place, options) = suite.chosen();
     if place.output().svg.is_some() {
-        return Err(Trouble::usage("--svg: a suite has several pictures: write them to a page with --html"));
+        return Err(CliError::usage("--svg: a suite has several charts: use --html"));
     }
     let outputs = Outputs::new(place.output())?;
     let sessions = options.sessions();
-    let mut console = Console::new(place.output().quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut console = Console::new(place.output().quiet).map_err(|error| CliError::Failed(error.into()))?;
     let url = place.database().and_then(|args| Some((args, args.url.as_deref()?)));
     if let Some((args, url)) = url {
         if args.phase == Some(PhaseWord::Cleanup) {
@@ -55,9 +55,9 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
             ground
         }
     };
-    let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(Trouble::usage)?;
+    let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(CliError::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
-        let Place::Storage(place) = place else { return Err(Trouble::usage("the database is read-only")) };
+        let Place::Storage(place) = place else { return Err(CliError::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
     }
     let own_data = url.filter(|_| options.uses_own_tables());
@@ -75,7 +75,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
         return Ok(());
     }
     let made = made(&mut *recipe, &mut *ground, &mut console, data.as_mut());
-    // A connection of the ground's could hold what is to be dropped.
+    // An open connection could prevent dropping the data.
     drop(ground);
     let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == Ended::Complete && !failed);
     let finished = data.map_or(Ok(()), |data| data.finish(is_whole, &mut console));
@@ -88,37 +88,48 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
     }
     finish_suite(&mut ran, snapshots, &outputs)?;
     finished?;
-    if failed { Err(Trouble::Ended(1)) } else { Ok(()) }
+    if failed { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
-/// Refuses flags about data for a statement that runs on tables of the user's.
-fn refuse_data_flags(args: &DatabaseArgs) -> Result<(), Trouble> {
+/// Runs a suite on a model, without output.
+pub fn simulated(suite: &SuiteArgs, console: &mut Console) -> Result<SuiteRun, CliError> {
+    let (place, options) = suite.chosen();
+    let Place::Storage(args) = place else { return Err(CliError::usage("name a configuration of the catalogue")) };
+    let storage = Site { place: &args.place, destroy: &[], seed: 1, page_cache: None };
+    let mut ground = storage.ground(|| Offers::new(&args.terms))?;
+    if ground.facts().nature != Nature::Model {
+        return Err(CliError::usage(format!("{}: name a configuration of the catalogue", args.place)));
+    }
+    let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(CliError::usage)?;
+    made(&mut *recipe, &mut *ground, console, None).map(|(run, _)| run)
+}
+
+/// Fails for flags about data with a statement on the user's tables.
+fn refuse_data_flags(args: &DatabaseArgs) -> Result<(), CliError> {
     let flag = match (&args.destroy, args.phase) {
         (Some(name), _) => format!("--destroy {name}"),
         (None, Some(_)) => "--phase".into(),
         (None, None) => return Ok(()),
     };
-    Err(Trouble::usage(format!(
-        "{flag}: a statement of --sql runs on your own tables, and none is loaded or dropped for it: leave it out"
-    )))
+    Err(CliError::usage(format!("{flag}: --sql uses existing tables and loads or drops no data: omit it")))
 }
 
 /// The outcome of the loading phase alone.
-fn prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), Trouble> {
+fn prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), CliError> {
     match ran.ended {
-        Ended::Interrupted => Err(Trouble::Interrupted),
+        Ended::Interrupted => Err(CliError::Interrupted),
         Ended::Complete if !failed => Ok(()),
         _ => {
             let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(ran.verdicts.iter().cloned()).collect();
-            Err(Trouble::Failed(anyhow::anyhow!("the data of {} were not loaded: {}", recipe.name(), why.join("; "))))
+            Err(CliError::Failed(anyhow::anyhow!("the data of {} were not loaded: {}", recipe.name(), why.join("; "))))
         }
     }
 }
 
-fn read_only(place: &str, facts: &Facts) -> Trouble {
-    Trouble::usage(match facts.nature {
-        Nature::Directory => format!("{place}: nothing can be written there: give a directory that you can write to"),
-        _ => format!("{place}: this suite writes, and its data would be lost: add --destroy {place} if they may be"),
+fn read_only(place: &str, facts: &Facts) -> CliError {
+    CliError::usage(match facts.nature {
+        Nature::Directory => format!("{place}: not writable: use a writable directory"),
+        _ => format!("{place}: this suite would destroy its data: add --destroy {place} to allow it"),
     })
 }
 
@@ -128,21 +139,21 @@ fn made(
     ground: &mut dyn Ground,
     console: &mut Console,
     data: Option<&mut Data>,
-) -> Result<(SuiteRun, bool), Trouble> {
+) -> Result<(SuiteRun, bool), CliError> {
     let is_virtual = ground.facts().nature == Nature::Model;
     let started = jiff::Timestamp::now();
     let clock = plimsoll_device::Clock::start();
     let phases = data.as_ref().map_or(Phases::All, |data| data.phases());
     let mut watch = OnScreen { console, data, place: 0, expected: 1, spent: Span::ZERO };
     let outcome =
-        perform_phases(recipe, ground, &mut watch, phases).map_err(|unfit| Trouble::usage(unfit.to_string()))?;
+        perform_phases(recipe, ground, &mut watch, phases).map_err(|unfit| CliError::usage(unfit.to_string()))?;
     let spent = watch.spent;
     watch.console.clear();
     let facts = ground.facts().clone();
     if outcome.done.is_empty() {
         return Err(match outcome.fault {
-            Some(fault) => Trouble::Failed(anyhow::Error::new(fault)),
-            None => Trouble::Interrupted,
+            Some(fault) => CliError::Failed(anyhow::Error::new(fault)),
+            None => CliError::Interrupted,
         });
     }
     let fault = outcome.fault.map(|fault| Finding::Fault { what: format!("{:#}", anyhow::Error::new(fault)) });
@@ -237,9 +248,9 @@ fn came_of(done: &CompletedStep) -> String {
                 return format!("nothing was measured, {}", length(&seen.series));
             }
             let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
-            format!("{:.0} a second, p99 {p99}, {}", run.figures.iops.value, length(&seen.series))
+            format!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, length(&seen.series))
         }
-        StepResult::Skipped(why) => format!("left out, as {why}"),
+        StepResult::Skipped(why) => format!("skipped, as {why}"),
         StepResult::Paused => String::new(),
     }
 }
@@ -263,14 +274,14 @@ fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize)
             let lasts = io.workers.iter().map(|worker| worker.job.until.span).max();
             (lasts.filter(|span| *span < Span::MAX), "IOPS")
         }
-        Work::Sessions(sessions) if sessions.turns.is_none() => (Some(sessions.warm_up + sessions.most), "a second"),
+        Work::Sessions(sessions) if sessions.turns.is_none() => (Some(sessions.warm_up + sessions.most), "per second"),
         Work::Statements(statements) => {
             let done: u64 = series.iter().map(|slice| slice.tally.operations()).sum();
             let lasts = (done > 0).then(|| whole.as_secs_f64() * statements.count as f64 / done as f64);
             let lasts = lasts.map(Span::from_secs_f64);
-            (statements.limit.map_or(lasts, |limit| lasts.map(|lasts| lasts.min(limit))), "a second")
+            (statements.limit.map_or(lasts, |limit| lasts.map(|lasts| lasts.min(limit))), "per second")
         }
-        _ => (None, "a second"),
+        _ => (None, "per second"),
     };
     let (rate, p99) = so_far(&step.work, series);
     let share = lasts.map_or(0.5, |span| (elapsed / span.as_secs_f64()).clamp(0.0, 1.0));

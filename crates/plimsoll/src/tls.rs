@@ -1,34 +1,32 @@
-//! The flags of TLS as what a server does.
+//! Conversion of TLS flags.
 
 use plimsoll_device::nbd::{Address, Encryption, Host};
 use plimsoll_device::tls::{Identity, Names, Peers};
 use plimsoll_front::TlsMode;
-use plimsoll_front::sockets::Place;
+use plimsoll_front::sockets::ListenAddress;
 
 use crate::args::{TlsArgs, TlsWord};
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// Reads the certificates, where they are wanted.
-pub fn mode(args: &TlsArgs) -> Result<TlsMode, Trouble> {
+/// Reads the certificates, if required.
+pub fn mode(args: &TlsArgs) -> Result<TlsMode, CliError> {
     let word = args.tls.unwrap_or(if args.tls_certificates.is_some() { TlsWord::Require } else { TlsWord::Off });
     if word == TlsWord::Off {
         return Ok(TlsMode::Off);
     }
     let Some(directory) = &args.tls_certificates else {
-        return Err(Trouble::usage(
-            "--tls needs certificates: add --tls-certificates DIR, with server-cert.pem and server-key.pem in it",
-        ));
+        return Err(CliError::usage("--tls requires --tls-certificates DIR with server-cert.pem and server-key.pem"));
     };
     let peers = if args.tls_verify_peer { Peers::Verified } else { Peers::Anyone };
-    let identity = Identity::read(directory, peers).map_err(|error| Trouble::usage(error.to_string()))?;
+    let identity = Identity::read(directory, peers).map_err(|error| CliError::usage(error.to_string()))?;
     Ok(if word == TlsWord::Allow { TlsMode::Offered(identity) } else { TlsMode::Required(identity) })
 }
 
-/// Where a client finds an export, and that it has to encrypt if it has to.
-pub fn address(place: &Place, export: &str, args: &TlsArgs, mode: &TlsMode) -> Address {
+/// The address of an export for clients, with TLS if required.
+pub fn address(place: &ListenAddress, export: &str, args: &TlsArgs, mode: &TlsMode) -> Address {
     let host = match place {
-        Place::Unix(path) => Host::Unix(path.clone()),
-        Place::Tcp { host, port } => Host::Tcp { name: host.clone(), port: *port },
+        ListenAddress::Unix(path) => Host::Unix(path.clone()),
+        ListenAddress::Tcp { host, port } => Host::Tcp { name: host.clone(), port: *port },
     };
     let certificates = args.tls_certificates.as_ref().and_then(|path| std::path::absolute(path).ok());
     let tls = matches!(mode, TlsMode::Required(_)).then_some(Encryption {

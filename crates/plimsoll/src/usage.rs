@@ -1,4 +1,4 @@
-//! Usage errors of clap, with the remedies that clap does not know.
+//! Usage errors of clap with additional remedies.
 
 use std::error::Error as _;
 use std::num::{ParseFloatError, ParseIntError};
@@ -8,7 +8,7 @@ use plimsoll_catalogue::nearest;
 
 use crate::args;
 
-/// The same error with a better remedy, where there is one.
+/// Adds a remedy to the error, if there is one.
 pub fn explained(mut error: clap::Error) -> clap::Error {
     match error.kind() {
         ErrorKind::InvalidSubcommand => suggest_nearest_command(&mut error),
@@ -26,7 +26,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// Clap offers every command that resembles the word, the least similar first.
+/// Clap suggests all similar commands, the least similar first.
 fn suggest_nearest_command(error: &mut clap::Error) {
     let Some(word) = context(error, ContextKind::InvalidSubcommand) else { return };
     let cli = args::command();
@@ -36,7 +36,7 @@ fn suggest_nearest_command(error: &mut clap::Error) {
     }
 }
 
-/// Colour follows the terminal: there is a flag against it only.
+/// `--no-color` is the only flag about colour.
 fn suggest_no_color(error: &mut clap::Error) {
     let is_color = context(error, ContextKind::InvalidArg)
         .is_some_and(|flag| ["--color", "--colour", "--no-colour"].iter().any(|known| flag.starts_with(known)));
@@ -46,11 +46,11 @@ fn suggest_no_color(error: &mut clap::Error) {
     }
 }
 
-/// The standard library's parsers do not name the form that they expect.
+/// Parse errors of the standard library do not name the expected form.
 fn with_form_of_numbers(error: clap::Error) -> clap::Error {
     let form = match error.source() {
         Some(source) if source.is::<ParseIntError>() => "not a whole number: write digits only, such as 16",
-        Some(source) if source.is::<ParseFloatError>() => "not a number: write such as 0.5",
+        Some(source) if source.is::<ParseFloatError>() => "not a number: use a decimal such as 0.5",
         _ => return error,
     };
     let (Some(flag), Some(value)) =

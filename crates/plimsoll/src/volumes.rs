@@ -3,6 +3,7 @@
 mod attach;
 mod fsck;
 pub mod home;
+mod initiator;
 mod list;
 mod screen;
 mod scrub;
@@ -23,14 +24,15 @@ use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
 
 use crate::args::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
+use crate::cli_error::CliError;
 use crate::output::{Outputs, print};
-use crate::trouble::Trouble;
 
 pub use attach::{Making, attached, detached, reattached};
+pub use list::groups;
 pub use show::floor;
 
 /// Does what was asked.
-pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
+pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
     match &args.command {
         VolumeCommand::Fsck { directory, repair, add_checksums } => {
             return fsck::fsck(&args.reach, directory.as_deref(), *repair, *add_checksums);
@@ -49,7 +51,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
         VolumeCommand::List => desk.list(),
         VolumeCommand::Show { name } => desk.show(name),
         VolumeCommand::Level { name, to, force_detach } => {
-            let body = Level { to: to.clone(), force_detach: *force_detach };
+            let body = Level { to: to.clone(), force_detach: *force_detach, online: false };
             desk.tell(&desk.client.post(&volume_path(name, "level"), &body)?, show::changed)
         }
         VolumeCommand::Resize { name, size } => {
@@ -74,7 +76,9 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
             let body = Restore { from: from.clone() };
             desk.tell(&desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
         }
+        VolumeCommand::Attach(args) if args.iscsi => initiator::attach(&desk, args),
         VolumeCommand::Attach(args) => attach::attach(&desk, args),
+        VolumeCommand::Failover { name } => initiator::fail_over(&desk, name),
         VolumeCommand::Detach { name, .. } => attach::detach(&desk, name),
         VolumeCommand::Delete { names, yes } => desk.delete(names, *yes),
         VolumeCommand::Fsck { .. } => Ok(()),
@@ -90,10 +94,10 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
 }
 
 /// Asks on the terminal whether volumes are to be deleted.
-fn confirmed(names: &[String]) -> Result<bool, Trouble> {
+fn confirmed(names: &[String]) -> Result<bool, CliError> {
     let names = names.join(" ");
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(Trouble::usage(format!(
+        return Err(CliError::usage(format!(
             "deleting needs a confirmation: plimsoll volume delete {names} --yes deletes the data of {names} for good"
         )));
     }
@@ -104,7 +108,7 @@ fn confirmed(names: &[String]) -> Result<bool, Trouble> {
 }
 
 /// What is there, in its type.
-pub fn asked<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Trouble> {
+pub fn asked<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, CliError> {
     Ok(client.read(&client.get(path)?)?)
 }
 
@@ -116,17 +120,17 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(args: &ReachArgs) -> Result<Self, Trouble> {
+    fn new(args: &ReachArgs) -> Result<Self, CliError> {
         Ok(Self { client: home::client(args)?, json: args.json, outputs: Outputs::plain(args.no_color) })
     }
 
     /// What is there, in its type.
-    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Trouble> {
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
         asked(&self.client, path)
     }
 
     /// The answer as it is, when that was asked for.
-    fn raw(&self, answer: &Answer) -> Result<bool, Trouble> {
+    fn raw(&self, answer: &Answer) -> Result<bool, CliError> {
         if self.json {
             print(&answer.0)?;
             print(b"\n")?;
@@ -135,18 +139,18 @@ impl Desk {
     }
 
     /// Shows a volume that was made or changed.
-    fn tell(&self, answer: &Answer, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), Trouble> {
+    fn tell(&self, answer: &Answer, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), CliError> {
         if self.raw(answer)? {
             return Ok(());
         }
         self.put(&text(&self.client.read(answer)?))
     }
 
-    fn put(&self, show::Facts { title, facts }: &show::Facts) -> Result<(), Trouble> {
+    fn put(&self, show::Facts { title, facts }: &show::Facts) -> Result<(), CliError> {
         self.outputs.print(&plimsoll_report::facts(title, facts, self.outputs.style()))
     }
 
-    fn list(&self) -> Result<(), Trouble> {
+    fn list(&self) -> Result<(), CliError> {
         let answer = self.client.get("/v1/volumes")?;
         if self.raw(&answer)? {
             return Ok(());
@@ -155,7 +159,7 @@ impl Desk {
         self.outputs.print(&list::volumes(&volumes, self.outputs.style()))
     }
 
-    fn show(&self, name: &str) -> Result<(), Trouble> {
+    fn show(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.get(&volume_path(name, ""))?;
         if self.raw(&answer)? {
             return Ok(());
@@ -165,7 +169,7 @@ impl Desk {
         self.put(&show::all(&volume, &stats))
     }
 
-    fn stats(&self, name: &str) -> Result<(), Trouble> {
+    fn stats(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.get(&volume_path(name, "stats"))?;
         if self.raw(&answer)? {
             return Ok(());
@@ -174,9 +178,9 @@ impl Desk {
         self.outputs.print(&stats::text(name, &stats, self.outputs.style()))
     }
 
-    fn delete(&self, names: &[String], is_sure: bool) -> Result<(), Trouble> {
+    fn delete(&self, names: &[String], is_sure: bool) -> Result<(), CliError> {
         if !is_sure && !confirmed(names)? {
-            return Err(Trouble::usage("nothing was deleted"));
+            return Err(CliError::usage("nothing was deleted"));
         }
         names.iter().try_for_each(|name| {
             self.client.delete(&volume_path(name, ""))?;
@@ -184,13 +188,13 @@ impl Desk {
         })
     }
 
-    fn autotune(&self, args: &AutotuneArgs) -> Result<(), Trouble> {
+    fn autotune(&self, args: &AutotuneArgs) -> Result<(), CliError> {
         let path = volume_path(&args.name, "autotune");
         if args.off {
             return self.tell(&self.client.delete(&path)?, show::changed);
         }
         if args.default.is_none() && args.detached_after.is_none() {
-            return Err(Trouble::usage(
+            return Err(CliError::usage(
                 "nothing to follow: give --default and --most for levels that follow the load, --detached-after for a \
                  volume that rests, or --off",
             ));
@@ -208,7 +212,7 @@ impl Desk {
         self.tell(&self.client.put(&path, &body)?, show::changed)
     }
 
-    fn faults(&self, args: &FaultsArgs) -> Result<(), Trouble> {
+    fn faults(&self, args: &FaultsArgs) -> Result<(), CliError> {
         let path = volume_path(&args.name, "faults");
         if args.off {
             return self.tell(&self.client.delete(&path)?, show::changed);
@@ -223,19 +227,19 @@ impl Desk {
             stall_ns: args.stall.map_or(0, Span::as_nanos),
         };
         if body == (Faults { seed: args.seed, only: args.only.clone(), ..Faults::default() }) {
-            return Err(Trouble::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
+            return Err(CliError::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
         }
         self.tell(&self.client.put(&path, &body)?, show::changed)
     }
 
-    fn record(&self, name: &str, file: Option<&Path>) -> Result<(), Trouble> {
-        let file = file.ok_or_else(|| Trouble::usage("name a new file to record to, or give --stop"))?;
+    fn record(&self, name: &str, file: Option<&Path>) -> Result<(), CliError> {
+        let file = file.ok_or_else(|| CliError::usage("name a new file to record to, or give --stop"))?;
         let file = std::path::absolute(file).context("the current directory")?;
         let body = Recording { file: file.display().to_string() };
         self.tell(&self.client.put(&volume_path(name, "recording"), &body)?, show::changed)
     }
 
-    fn stop_recording(&self, name: &str) -> Result<(), Trouble> {
+    fn stop_recording(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.delete(&volume_path(name, "recording"))?;
         if self.raw(&answer)? {
             return Ok(());
@@ -244,7 +248,7 @@ impl Desk {
         self.put(&show::recorded(name, &recorded))
     }
 
-    fn group(&self, command: &GroupCommand) -> Result<(), Trouble> {
+    fn group(&self, command: &GroupCommand) -> Result<(), CliError> {
         match command {
             GroupCommand::Create { name, like } => {
                 let answer = self.client.post("/v1/groups", &Group { name: name.clone(), like: like.clone() })?;
@@ -272,7 +276,7 @@ impl Desk {
     }
 }
 
-impl From<ClientError> for Trouble {
+impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
         if error.is_mistake() { Self::usage(error.to_string()) } else { Self::Failed(error.into()) }
     }

@@ -1,58 +1,58 @@
-//! What-ifs of `plimsoll size`, as they were asked by flags.
+//! What-ifs of `plimsoll size`.
 
 use plimsoll_catalogue::{Catalogue, Terms};
-use plimsoll_choose::sizing::{Design, Search, Sizing, Unclear};
+use plimsoll_choose::sizing::{Design, DesignError, Search, Sizing};
 use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, levels, tiers};
 use plimsoll_ingest::{Reading, Subject};
 
 use crate::args::{SizeArgs, WhatIfWord};
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// What is asked, and of what.
+/// Input of the what-ifs.
 pub struct Asked<'a> {
     /// The flags.
     pub args: &'a SizeArgs,
-    /// Whose demand it is.
+    /// The database.
     pub subject: &'a Subject,
-    /// How it became a design point.
+    /// The design of its design point.
     pub design: &'a Design,
-    /// What was read.
+    /// The inputs.
     pub readings: &'a [&'a Reading],
 }
 
-/// Refuses flags that do not fit each other.
-pub fn check(args: &SizeArgs, terms: &Terms) -> Result<(), Trouble> {
+/// Fails for contradictory flags.
+pub fn check(args: &SizeArgs, terms: &Terms) -> Result<(), CliError> {
     let asks = |word: WhatIfWord| args.what_if.contains(&word);
     if asks(WhatIfWord::Growth) && args.growth.is_none() {
-        return Err(Trouble::usage("how does it grow? --what-if growth needs --growth, such as --growth 30%/year"));
+        return Err(CliError::usage("--what-if growth requires --growth, such as --growth 30%/year"));
     }
     if args.ram_price.is_some() && !asks(WhatIfWord::Cache) {
-        return Err(Trouble::usage("--ram-price is for --what-if cache: give both"));
+        return Err(CliError::usage("--ram-price requires --what-if cache"));
     }
     if (args.autotune_default.is_some() || args.autotune_most.is_some()) && !asks(WhatIfWord::Levels) {
-        return Err(Trouble::usage("--autotune-default and --autotune-most are for --what-if levels: give it, too"));
+        return Err(CliError::usage("--autotune-default and --autotune-most require --what-if levels"));
     }
     if args.autotune_default.zip(args.autotune_most).is_some_and(|(default, most)| default > most) {
-        return Err(Trouble::usage("--autotune-default is above --autotune-most: give the lower level to the default"));
+        return Err(CliError::usage("--autotune-default exceeds --autotune-most: use a lower default"));
     }
     let priced = args.ram_price.map(|price| price.0.currency);
     match priced.zip(terms.currency).filter(|(ram, storage)| ram != storage) {
-        Some((ram, storage)) => Err(Trouble::usage(format!(
-            "memory is priced in {ram} and storage in {storage}, and nothing is converted: give --currency {ram}, or \
+        Some((ram, storage)) => Err(CliError::usage(format!(
+            "memory is priced in {ram} and storage in {storage}, and prices are not converted: use --currency {ram}, or \
              --ram-price in {storage}"
         ))),
         None => Ok(()),
     }
 }
 
-/// Every what-if that was asked.
+/// All requested what-ifs.
 pub fn all(
     asked: &Asked<'_>,
     catalogue: &Catalogue,
     terms: &Terms,
     search: &Search,
     sizing: &Sizing,
-) -> Result<WhatIfs, Trouble> {
+) -> Result<WhatIfs, CliError> {
     let Asked { args, subject, design, readings } = *asked;
     let mut found = WhatIfs::default();
     for word in &args.what_if {
@@ -62,22 +62,22 @@ pub fn all(
                 found.levels = Some(levels(catalogue, terms, sizing, subject, tuning));
             }
             WhatIfWord::Cache => {
-                // A curve of one trace is about all of it; curves of several do not add up.
+                // The curve of a single trace covers all of it; curves of several cannot be added.
                 let mut curves = readings.iter().flat_map(|reading| &reading.curves);
                 let misses = curves.next().filter(|_| curves.next().is_none());
                 let known = (subject.account.as_ref(), misses, args.ram_price.map(|price| price.0));
-                let unknown = "the inputs do not say what a cache of another size would do: give an AWR or Statspack \
+                let unknown = "the inputs do not contain the effect of the cache size: use an AWR or Statspack \
                                report with buffer pool advice, or one trace";
                 found.cache =
-                    Some(cache(catalogue, terms, search, sizing, known).ok_or_else(|| Trouble::usage(unknown))?);
+                    Some(cache(catalogue, terms, search, sizing, known).ok_or_else(|| CliError::usage(unknown))?);
             }
             WhatIfWord::Growth => {
                 let outgrown = growth(catalogue, terms, search, sizing, (subject, design));
-                found.growth = outgrown.map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;
+                found.growth = outgrown.map_err(|unclear: DesignError| CliError::usage(unclear.to_string()))?;
             }
             WhatIfWord::Tiers => {
                 let parted = tiers(catalogue, terms, search, readings, (subject, design));
-                found.tiers = Some(parted.map_err(|none: NoTiers| Trouble::usage(none.to_string()))?);
+                found.tiers = Some(parted.map_err(|none: NoTiers| CliError::usage(none.to_string()))?);
             }
         }
     }

@@ -1,17 +1,17 @@
-//! Words on the command line and in preset files that stand for parts of a load.
+//! Value parsers of load parameters on the command line and in preset files.
 
 use std::str::FromStr;
 
 use plimsoll_load::{Pattern, Split};
 use plimsoll_units::Bytes;
 
-/// A text that a flag or a preset does not take, with what it takes.
+/// An invalid value with the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unreadable(String);
 
 impl Unreadable {
-    /// Says what was expected.
+    /// An error with the expected form.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
@@ -21,7 +21,7 @@ fn unreadable<T>(message: impl Into<String>) -> Result<T, Unreadable> {
     Err(Unreadable(message.into()))
 }
 
-/// A share in percent, as a fraction of 1.
+/// A percentage, stored as a fraction of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percent(pub f64);
 
@@ -32,7 +32,7 @@ impl FromStr for Percent {
     }
 }
 
-/// A share of requests, in millionths: `0.1%`, `50ppm`.
+/// A share of requests in millionths: `0.1%`, `50ppm`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share(pub u32);
 
@@ -77,12 +77,12 @@ impl FromStr for BlockSizes {
     }
 }
 
-/// Which part of the space is addressed.
+/// The addressed part of the space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WorkingSet {
-    /// This many bytes.
+    /// Bytes.
     Size(Bytes),
-    /// This share of all.
+    /// Share of the whole.
     Share(f64),
 }
 
@@ -102,7 +102,7 @@ impl FromStr for WorkingSet {
     }
 }
 
-/// A pattern of access.
+/// An access pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatternWord(pub Pattern);
 
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_read_or_explained() {
+    fn patterns_are_parsed_or_refused_with_the_form() {
         let read = |text: &str| text.parse::<PatternWord>().ok().map(|word| word.0);
         assert_eq!(read("uniform"), Some(Pattern::Uniform));
         assert_eq!(read("zipf:0.99"), Some(Pattern::Zipf { theta: 0.99 }));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn block_sizes_are_read_or_explained() {
+    fn block_sizes_are_parsed_or_refused_with_the_form() {
         assert!("8KiB".parse::<BlockSizes>().is_ok());
         assert!("4KiB:30,16KiB:70".parse::<BlockSizes>().is_ok());
         for bad in ["", "8 foo", "4KiB:x", "4KiB:1,6KiB:1", "0", "2GiB", "4KiB:0"] {

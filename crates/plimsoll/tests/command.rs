@@ -1,4 +1,4 @@
-//! The command as a user meets it: what it prints, with which exit code it ends, and what it leaves behind.
+//! The command line: output, exit codes, and files.
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A folder of this test's own, removed at its end.
+/// A temporary directory, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -32,7 +32,7 @@ impl Folder {
         self.command(arguments).output().expect("the command starts")
     }
 
-    /// Refused in one line that contains `expected`, with exit code 2, and nothing is left behind.
+    /// Checks for a one-line refusal with exit code 2 that leaves no files.
     fn refuses(&self, arguments: &[&str], expected: &str) {
         let before = self.entries();
         let output = self.run(arguments);
@@ -61,7 +61,7 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
+fn invalid_arguments_are_refused_in_one_line() {
     let folder = Folder::new("refused");
     fs::write(folder.path().join("data"), vec![7; 1 << 20]).expect("a file can be made");
     let measure = |rest: &[&'static str], expected: &str| {
@@ -70,9 +70,9 @@ fn what_cannot_be_is_refused_in_one_line() {
     measure(&["nowhere"], "nowhere: no such file or directory: give");
     measure(&["/dev/null"], "give a directory, file or block device");
     measure(&[".", "--block-size", "8 foo"], "not a size");
-    measure(&[".", "--block-size", "8kb"], "8000 bytes is no multiple of");
-    measure(&[".", "--depth", "0"], "a queue depth of 0 cannot be");
-    measure(&[".", "--threads", "0"], "0 threads cannot be");
+    measure(&[".", "--block-size", "8kb"], "8000 bytes is not a multiple of");
+    measure(&[".", "--depth", "0"], "invalid queue depth 0");
+    measure(&[".", "--threads", "0"], "invalid number of threads 0");
     measure(&[".", "--depth", "1", "--threads", "2"], "cannot be shared by 2 threads");
     measure(&[".", "--depth", "1", "--rate", "100"], "cannot be used with");
     measure(&[".", "--quick", "--thorough"], "cannot be used with");
@@ -81,34 +81,34 @@ fn what_cannot_be_is_refused_in_one_line() {
     measure(&[".", "--pattern", "linear"], "not a pattern");
     measure(&[".", "--objective", "p99"], "not an objective");
     measure(&[".", "--duration", "60"], "not a time");
-    measure(&[".", "--duration", "1ms"], "says nothing");
-    measure(&[".", "--preset", "oltpp"], "is no preset and no file");
-    measure(&[".", "--reads", "100", "--durable"], "about writes");
+    measure(&[".", "--duration", "1ms"], "is too short");
+    measure(&[".", "--preset", "oltpp"], "is neither a preset nor a file");
+    measure(&[".", "--reads", "100", "--durable"], "require writes");
     measure(&[".", "--size", "1000TiB"], "are free");
     measure(&[".", "--size", "16MiB", "--working-set", "32MiB"], "larger than the space");
-    measure(&[".", "--destroy", "."], "leave out --destroy");
+    measure(&[".", "--destroy", "."], "omit --destroy");
     measure(&[".", "--json", "/nowhere/run.json"], "cannot be written");
-    measure(&[".", "--json", "/dev/null"], "no regular file");
-    measure(&["data", "--json", "data"], "that is what is measured");
+    measure(&[".", "--json", "/dev/null"], "not a regular file");
+    measure(&["data", "--json", "data"], "this is the measured target");
     measure(&["data", "--destroy", "data", "--destroy", "other"], "only data is measured");
-    measure(&[".", "--size", "1MiB"], "too little to measure on");
+    measure(&[".", "--size", "1MiB"], "is too small");
     measure(&[".", "--block-size", "1GiB", "--depth", "64"], "of buffers");
-    measure(&[".", "--rate", "1000M"], "more than any loop can offer");
-    measure(&[".", "--preset", "redo", "--max-depth", "8"], "depths of its own");
-    measure(&[".", "--depth", "1,2", "--duration", "10s", "--warm-up", "5s"], "warm-up leaves nothing");
+    measure(&[".", "--rate", "1000M"], "exceeds the maximum rate");
+    measure(&[".", "--preset", "redo", "--max-depth", "8"], "fixed queue depths");
+    measure(&[".", "--depth", "1,2", "--duration", "10s", "--warm-up", "5s"], "warm-up takes the whole duration");
     measure(&[".", "--block-size", "4KiB:4294967295,8KiB:1"], "not block sizes");
     measure(&[".", "--html", "."], "it is a directory");
-    measure(&["data", "--size", "2MiB"], "--size asks for 2 MiB");
+    measure(&["data", "--size", "2MiB"], "smaller than --size 2 MiB");
     measure(&["data", "--reads", "50"], "add --destroy data");
     measure(&["data", "--destroy", "./data"], "destroy");
-    folder.refuses(&["simulate", "drum(3)"], "is no stage");
+    folder.refuses(&["simulate", "drum(3)"], "is not a stage");
     folder.refuses(&["simulate", "station(0, 80us)"], "cannot be a model");
     folder.refuses(&["simulate", "link(0us)"], "cannot be a model");
-    folder.refuses(&["simulate", "link(1us)", "--threads", "2"], "one loop");
+    folder.refuses(&["simulate", "link(1us)", "--threads", "2"], "single loop");
     folder.refuses(&["report", "nothing"], "no such run");
-    folder.refuses(&["report"], "no complete run was kept yet");
+    folder.refuses(&["report"], "no complete runs yet");
     fs::write(folder.path().join("own.toml"), "[product]\n").expect("a file can be made");
-    folder.refuses(&["report", "own.toml"], "a product file is simulated");
+    folder.refuses(&["report", "own.toml"], "this is a product file");
     fs::write(folder.path().join("broken.json"), "{\"format\":\"plimsoll.curve/9\"}").expect("a file can be made");
     folder.refuses(&["report", "broken.json"], "use the version that made it");
     fs::write(folder.path().join("other.json"), "[1, 2]").expect("a file can be made");
@@ -131,13 +131,13 @@ fn usage_errors_end_with_the_remedy() {
     refuses("measure limit(300)", "plimsoll simulate 'limit(300)'");
     refuses("simulate limit(3000", "lacks a closing parenthesis");
     refuses("quote oci:256TB", "size is 256 TB (238,419 GB as the vendor counts), and can be 50 to 32,768 GB");
-    refuses("quote oci:256GB --region tokyo", "there are Japan, ap-northeast-1,");
+    refuses("quote oci:256GB --region tokyo", "use one of Japan, ap-northeast-1,");
     refuses("quote oci:256GB --block-size 16", "not a size without a unit");
-    refuses("quote oci:256GB --block-size 16B", "write at least 512B");
+    refuses("quote oci:256GB --block-size 16B", "use at least 512B");
     refuses("quote oci:5GB --json -", "can be 50 to 32,768 GB");
     refuses("size empty --capacity 2", "not a size without a unit");
-    refuses("size report.txt --capacity 2KiB", "with its unit, such as 2TiB");
-    refuses("size empty --capacity 2TB", "the folder has no file in it: give reports");
+    refuses("size report.txt --capacity 2KiB", "use a unit, such as 2TiB");
+    refuses("size empty --capacity 2TB", "the directory has no files: use reports");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn missing_file_is_a_usage_error() {
 #[test]
 fn kept_runs_have_short_names() {
     let folder = Folder::new("short-names");
-    folder.refuses(&["report", "last"], "no complete run was kept yet");
+    folder.refuses(&["report", "last"], "no complete runs yet");
     for _ in 0..2 {
         let made = folder.run(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "200ms", "--quiet"]);
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -180,8 +180,8 @@ fn kept_runs_have_short_names() {
     if differ < older.len() {
         assert_eq!(shown(&older[..=differ]), shown(older));
     }
-    folder.refuses(&["report", &older[..differ.min(older.len() - 1)]], "several runs begin so: ");
-    folder.refuses(&["report", "last~2"], "fewer complete runs were kept");
+    folder.refuses(&["report", &older[..differ.min(older.len() - 1)]], "ambiguous prefix of ");
+    folder.refuses(&["report", "last~2"], "there are fewer complete runs");
     assert!(folder.run(&["compare", "last~1", "last"]).status.success());
 }
 
@@ -284,7 +284,7 @@ fn every_preset_runs() {
 }
 
 #[test]
-fn a_simulation_repeats_itself_and_finds_what_it_was_given() {
+fn simulation_is_reproducible_and_finds_the_capacity() {
     let folder = Folder::new("simulated");
     let arguments = ["simulate", "station(4, 1ms, exponential)", "--duration", "20s", "--json", "-"];
     let (once, again) = (folder.run(&arguments), folder.run(&arguments));
@@ -300,7 +300,7 @@ fn a_simulation_repeats_itself_and_finds_what_it_was_given() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_keeps_what_was_measured() {
+fn interrupt_keeps_measured_data() {
     let folder = Folder::new("interrupted");
     let mut child = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
         .args(["measure", ".", "--size", "16MiB", "--json", "run.json", "--depth", "1,2,4", "--duration", "60s"])
@@ -330,7 +330,7 @@ fn runs_over_each_other_are_judged_by_one_objective() {
     let objective = |line: &String| line.split_once(" keep ").map(|(_, rest)| rest.to_owned());
     assert!(lines.len() == 2 && objective(&lines[0]) == objective(&lines[1]), "{lines:?}");
     let page = fs::read_to_string(folder.path().join("both.html")).expect("a page was written");
-    assert!(!page.contains("do not share an objective"));
+    assert!(!page.contains("have different objectives"));
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn two_targets_are_measured_in_turns_and_both_runs_kept() {
     let output = folder.run(&[&turns[..], &effort].concat());
     let text = words(&output);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let verdicts = ["Better: ", "Worse: ", "No difference that these runs can show; ", "Cannot say: "];
+    let verdicts = ["Better: ", "Worse: ", "No significant difference; ", "No verdict: "];
     assert!(verdicts.iter().any(|verdict| text.starts_with(verdict)), "{text}");
     assert!(text.contains("objective mean <= 50 ms"), "{text}");
     let runs = stdout(&folder.run(&["runs"]));
@@ -384,7 +384,7 @@ fn preloaded_library_that_drops_flushes_is_found() {
 }
 
 #[test]
-fn storage_too_slow_for_its_time_is_told_before_its_slots() {
+fn storage_too_slow_for_the_duration_has_an_early_warning() {
     let folder = Folder::new("slow");
     let simulated = |model: &str| {
         let output = folder.run(&["simulate", model, "--duration", "20s", "--objective", "p99<=200ms"]);
@@ -392,7 +392,7 @@ fn storage_too_slow_for_its_time_is_told_before_its_slots() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     let told = simulated("station(1, 10ms, exponential)");
-    // 25,000 operations at 100 a second; short slots see up to 130.
+    // 25,000 operations at 100 per second; short slots contain up to 130.
     let seconds = told.split_once("needs about ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
     assert!(seconds.is_some_and(|seconds| (190..=280).contains(&seconds)), "{told}");
     assert!(told.contains("--objective 'p90<=200ms'") && told.contains("'mean<=200ms'"), "{told}");
@@ -418,12 +418,12 @@ fn settings_are_measured_in_turns_and_a_failing_command_ends_the_measurement() {
     assert!(stdout(&failed).is_empty(), "no verdict: {}", stdout(&failed));
 }
 
-/// Standard output on one line.
+/// Standard output as a single line.
 fn words(output: &Output) -> String {
     stdout(output).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Simulates a queue of this service time and this seed to `file`.
+/// Simulates a queue with this service time and seed, and writes the run to `file`.
 fn simulated(folder: &Folder, service: &str, seed: &str, file: &str) {
     let model = format!("station(8, {service}, exponential)");
     let flags = ["--duration", "30s", "--objective", "p99<=10ms", "--seed", seed, "--json", file, "--quiet"];
@@ -445,22 +445,25 @@ fn comparison_states_the_verdict_in_its_first_line_and_exit_code() {
     };
     let (code, better) = compared(&["a.json", "fast.json"]);
     assert!(better.starts_with("Better: the load line rose by ") && code == Some(0), "{code:?}: {better}");
-    assert!(better.contains("in these minutes") && better.contains("first a.json second fast.json"), "{better}");
+    assert!(better.contains("during these runs") && better.contains("first a.json second fast.json"), "{better}");
     assert!(better.contains("objective p99 <= 10 ms"), "{better}");
     let (code, worse) = compared(&["fast.json", "a.json"]);
     assert!(worse.starts_with("Worse: the load line fell by ") && code == Some(1), "{code:?}: {worse}");
     let (code, same) = compared(&["a.json", "same.json"]);
-    assert!(same.starts_with("No difference that these runs can show; ") && code == Some(0), "{code:?}: {same}");
+    assert!(same.starts_with("No significant difference; ") && code == Some(0), "{code:?}: {same}");
     let (code, several) = compared(&["a.json", "same.json", "third.json", "--", "third.json", "a.json", "same.json"]);
-    assert!(several.starts_with("No difference") && !several.contains("minutes") && code == Some(0), "{several}");
+    assert!(
+        several.starts_with("No significant difference") && !several.contains("during these runs") && code == Some(0),
+        "{several}"
+    );
     let (code, two) = compared(&["a.json", "same.json", "--", "third.json", "fast.json"]);
-    assert!(two.starts_with("Cannot say: ") && two.contains("at least three") && code == Some(3), "{code:?}: {two}");
+    assert!(two.starts_with("No verdict: ") && two.contains("at least three") && code == Some(3), "{code:?}: {two}");
     let written = folder.run(&["compare", "a.json", "fast.json", "--json", "-"]);
     let json: serde_json::Value = serde_json::from_slice(&written.stdout).expect("it is JSON");
     assert_eq!(json["format"], "plimsoll.comparison/1");
     assert_eq!((&json["verdict"], &json["first"][0]), (&"better".into(), &"a.json".into()));
     assert!(json["line"]["ratio"]["value"].as_f64().expect("a ratio") > 1.5, "{json}");
-    folder.refuses(&["compare", "a.json"], "name two runs");
+    folder.refuses(&["compare", "a.json"], "give two runs");
 }
 
 #[test]
@@ -477,7 +480,7 @@ fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
     for (other, why) in [("cut.json", "was interrupted"), ("mixed.json", "their loads differ")] {
         let output = folder.run(&["compare", "a.json", other, "--exit-code"]);
         let text = words(&output);
-        assert!(text.starts_with("Cannot say: ") && text.contains(why), "{text}");
+        assert!(text.starts_with("No verdict: ") && text.contains(why), "{text}");
         assert_eq!(output.status.code(), Some(3));
     }
     let shown = |run: &str| stdout(&folder.run(&["report", run]));
@@ -509,7 +512,7 @@ fn earlier_runs_of_the_subject_count_as_noise_except_those_compared() {
     assert_eq!(json("last")["history"]["runs"], 3, "five were kept, of which two are compared");
     assert_eq!(json("last")["second"][0], "20260101000005-simulated-station-8--1ms--exponential");
     let shown = words(&folder.run(&["compare", "a.json", "last"]));
-    assert!(shown.contains("3 earlier runs of the same load scatter by"), "{shown}");
+    assert!(shown.contains("3 earlier runs of the same load vary by"), "{shown}");
     fs::remove_file(folder.path().join("runs/20260101000002-simulated-station-8--1ms--exponential.json"))
         .expect("it is there");
     assert!(json("last")["history"].is_null(), "two runs show no scatter");

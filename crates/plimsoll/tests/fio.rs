@@ -1,6 +1,6 @@
-//! `plimsoll measure --engine fio` beside plimsoll's own loops, and on hosts that are servers of fio on the loopback.
+//! `plimsoll measure --engine fio` compared with plimsoll's own loops, and on hosts that run fio servers on loopback.
 //!
-//! Needs fio; each test says when it is not installed, and is skipped.
+//! Needs fio; tests are skipped with a message if it is not installed.
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs;
@@ -13,20 +13,20 @@ use std::time::{Duration, Instant};
 use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Finding, SlotRole, Source};
 
-/// Figures of two generators on a machine that others use: far enough apart that only a mistake is further.
+/// Tolerance for two generators on a shared host, exceeded only by errors.
 const FACTOR: f64 = 5.0;
 
-/// Figures of one test are not those of a machine that another one keeps busy.
+/// Serialises tests, as their figures must not affect each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A folder of a test's own, removed in the end.
+/// A temporary directory, removed on drop.
 struct Folder {
     path: PathBuf,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Folder {
-    /// `None`, with the reason printed, where there is no fio.
+    /// `None`, with a message, if fio is not installed.
     fn new(name: &str) -> Option<Self> {
         let found = Command::new("fio").arg("--version").output();
         if !found.is_ok_and(|output| output.status.success()) {
@@ -75,7 +75,7 @@ impl Drop for Folder {
     }
 }
 
-/// A server of fio, ended with the test.
+/// A fio server, killed on drop.
 struct Server {
     child: Child,
     host: String,
@@ -116,7 +116,7 @@ fn engine(curve: &Curve) -> &str {
     engine
 }
 
-/// Each operation of `size` bytes is in the counts of its slice, all slices are in the total, and both are in the rate.
+/// Checks that slices count all operations of `size` bytes, and add up to the total and the rate.
 fn adds_up(curve: &Curve, size: u64) {
     for run in &curve.runs {
         let (operations, bytes) = (run.total.operations(), run.total.bytes());
@@ -125,7 +125,7 @@ fn adds_up(curve: &Curve, size: u64) {
         let rate = operations as f64 / run.span.as_secs_f64();
         let told = run.figures.iops.value;
         assert!((rate / told - 1.0).abs() < 0.02, "{operations} operations in {} are not {told} a second", run.span);
-        // Little's law: the depth is what rate and response time say.
+        // Little's law: depth equals rate times response time.
         let Pace::Closed { depth } = run.offered else { continue };
         let in_flight = told * run.figures.mean_ns.value / 1e9;
         assert!(in_flight < f64::from(depth) * 1.1 && in_flight > f64::from(depth) * 0.4, "{in_flight} at {depth}");
@@ -176,7 +176,7 @@ fn slots_by_fio_give_a_load_line() {
 }
 
 #[test]
-fn open_loads_keep_their_rate_and_say_what_they_do_not_see() {
+fn open_loads_keep_their_rate_and_report_limitations() {
     let Some(folder) = Folder::new("fio-open") else { return };
     let place = folder.path.to_str().expect("a plain path").to_owned();
     let arguments = ["--engine", "fio", "--duration", "3s", "--rate", "200", "--size", "32MiB"];
@@ -218,7 +218,7 @@ fn hosts_share_a_load_and_their_counts_are_added() {
     assert_eq!(depths(&curve), [1, 4]);
     assert!(engine(&curve).ends_with("2 hosts"), "{}", engine(&curve));
     adds_up(&curve, 8192);
-    // fio would remove a file that is smaller than it is told.
+    // fio replaces a file that is smaller than the size option.
     let too_large = folder.measure(&[&flags[..], &[path, "--hosts", &hosts, "--size", "64MiB"]].concat());
     assert_eq!(too_large.status.code(), Some(2), "{}", String::from_utf8_lossy(&too_large.stderr));
     assert!(fs::read(&file).expect("it is still there") == before, "it was written to");
@@ -229,14 +229,14 @@ fn hosts_share_a_load_and_their_counts_are_added() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
+fn invalid_arguments_are_refused_in_one_line() {
     let Some(folder) = Folder::new("fio-refused") else { return };
     let file = folder.file("data", 1 << 20);
     let path = file.to_str().expect("a plain path");
-    folder.refuses(&[path, "--hosts", "db1", "--size", "1MiB"], "add --engine fio");
-    folder.refuses(&[path, "--engine", "fio", "--hosts", "db1"], "--hosts needs --size");
-    folder.refuses(&[path, "--engine", "fio", "--hosts", "a b", "--size", "1MiB"], "is no host");
-    folder.refuses(&["data", "--engine", "fio", "--hosts", "db1", "--size", "1MiB"], "fio cannot be told");
+    folder.refuses(&[path, "--hosts", "db1", "--size", "1MiB"], "--engine fio");
+    folder.refuses(&[path, "--engine", "fio", "--hosts", "db1"], "--hosts requires --size");
+    folder.refuses(&[path, "--engine", "fio", "--hosts", "a b", "--size", "1MiB"], "is not a host");
+    folder.refuses(&["data", "--engine", "fio", "--hosts", "db1", "--size", "1MiB"], "must not contain blanks");
     folder.refuses(&[path, "--engine", "fio", "--hosts", "db1", "--size", "1MiB", "--reads", "50"], "add --destroy");
     folder.refuses(&["nbd://localhost/x", "--engine", "fio"], "--engine fio is for files and devices");
     let none = Command::new(env!("CARGO_BIN_EXE_plimsoll"))

@@ -1,11 +1,12 @@
-//! The generated documents are as fresh as the flags and types that they come from.
+//! The generated documents are up to date with the flags and types.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// `UPDATE_GENERATED=1 cargo test --test generated` writes them anew.
-fn check(what: &str, file: &str) {
-    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(["generate", what]).output().expect("it runs");
+/// `UPDATE_GENERATED=1 cargo test -p plimsoll --test generated` writes them.
+#[track_caller]
+fn check(what: &[&str], file: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll")).arg("generate").args(what).output().expect("it runs");
     assert!(output.status.success());
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(file);
     if std::env::var_os("UPDATE_GENERATED").is_some() {
@@ -21,22 +22,25 @@ fn check(what: &str, file: &str) {
 
 #[test]
 fn the_reference_is_fresh() {
-    check("reference", "commands.md");
+    check(&["reference"], "commands.md");
 }
 
 #[test]
 fn the_man_page_is_fresh() {
-    check("man", "plimsoll.1");
+    check(&["man"], "plimsoll.1");
 }
 
 #[test]
-fn the_schema_is_fresh() {
-    check("schema", "run.schema.json");
+fn the_schema_of_each_result_is_fresh() {
+    check(&["schema"], "run.schema.json");
+    for name in plimsoll_report::schema_names().chain(["check"]) {
+        check(&["schema", name], &format!("{name}.schema.json"));
+    }
 }
 
 #[test]
 fn the_document_of_the_api_is_fresh() {
-    check("openapi", "openapi.json");
+    check(&["openapi"], "openapi.json");
 }
 
 #[test]

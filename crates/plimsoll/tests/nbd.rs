@@ -1,4 +1,4 @@
-//! `plimsoll nbd` as a user meets it: images and memory, over sockets of all makers and over standard input and output.
+//! `plimsoll nbd`: images and memory, over sockets of all kinds and over standard input and output.
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)] // it says when it is skipped
 
@@ -16,12 +16,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
-/// A folder of this test's own, removed at its end.
+/// A temporary directory, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        // Short: a socket's path has little room.
+        // Short, as socket paths are limited.
         let path = std::env::temp_dir().join(format!("plimsoll-nbd-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("the folder can be made");
         Self(path)
@@ -42,11 +42,11 @@ fn nbd(arguments: &[&str]) -> Output {
     Command::new(PROGRAM).arg("nbd").args(arguments).stdin(Stdio::null()).output().expect("the command starts")
 }
 
-/// A server that is told to end when this is dropped.
+/// A server, stopped on drop.
 struct Server(Child);
 
 impl Server {
-    /// Starts one, and waits until it says where it is.
+    /// Starts a server and waits for its address.
     fn start(arguments: &[&str]) -> (Self, Vec<String>) {
         let mut command = Command::new(PROGRAM);
         command.arg("nbd").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -81,7 +81,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether a program of others is there.
+/// True if a third-party program is installed.
 fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !found {
@@ -102,15 +102,15 @@ fn refused(arguments: &[&str], expected: &str) {
 }
 
 #[test]
-fn what_cannot_be_is_one_clear_line() {
+fn invalid_arguments_are_refused_in_one_line() {
     let folder = Folder::new("refused");
     let (image, made) = (folder.file("image"), folder.file("none"));
     fs::write(&image, vec![1; 8192]).expect("it can be written");
-    refused(&["--size", "1GiB"], "say where clients come in");
+    refused(&["--size", "1GiB"], "no listening address");
     refused(&["-s"], "--size 1GiB");
-    refused(&["-s", &made], "--size makes it");
-    refused(&["-s", "-r", &made, "--size", "1MiB"], "no such file to read");
-    refused(&["-s", &image, "--size", "1MiB"], "leave out --size");
+    refused(&["-s", &made], "use --size to create it");
+    refused(&["-s", "-r", &made, "--size", "1MiB"], "no such file");
+    refused(&["-s", &image, "--size", "1MiB"], "omit --size");
     refused(&["-s", &folder.0.display().to_string()], "plimsoll serve");
     refused(&["-s", "/dev/null"], "neither a file nor a block device");
     refused(&["-s", "--size", "1MiB", "--like", "oci:50GB@7000vpu"], "vpu");
@@ -118,18 +118,18 @@ fn what_cannot_be_is_one_clear_line() {
     refused(&["-s", "--size", "1MiB", "--tls", "require"], "--tls-certificates DIR");
     refused(&["-s", "--size", "1MiB", "--tls-certificates", &made], "server-cert.pem");
     let file = format!("unix:{image}");
-    refused(&["--size", "1MiB", "--listen", &file], "is no socket");
+    refused(&["--size", "1MiB", "--listen", &file], "is not a socket");
     assert!(!Path::new(&made).exists() && fs::read(&image).expect("it is there") == vec![1; 8192]);
 
     let place = format!("unix:{}", folder.file("socket"));
     let (_first, said) = Server::start(&[&image, "--listen", &place]);
     assert!(said[1].contains(&folder.file("socket")), "{said:?}");
-    refused(&["--size", "1MiB", "--listen", &place], "a server listens there already");
+    refused(&["--size", "1MiB", "--listen", &place], "another server is listening there");
     let other = format!("unix:{}", folder.file("other"));
     refused(&[&image, "--listen", &other], "locked by another process");
     let (_third, said) = Server::start(&["--size", "1MiB", "--listen", "tcp:127.0.0.1:0"]);
     let port = said[1].trim().trim_end_matches('/').rsplit(':').next().expect("a port").to_owned();
-    refused(&["--size", "1MiB", "--listen", &format!("tcp:127.0.0.1:{port}")], "a server listens there already");
+    refused(&["--size", "1MiB", "--listen", &format!("tcp:127.0.0.1:{port}")], "another server is listening there");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_command_gets_a_server_of_its_own_and_its_end_is_ours() {
 }
 
 #[test]
-fn standard_input_and_output_serve_one_client() {
+fn standard_input_and_output_serve_a_client() {
     let mut server = Command::new(PROGRAM)
         .args(["nbd", "-s", "--size", "1MiB"])
         .stdin(Stdio::piped())
@@ -248,7 +248,7 @@ fn sockets_of_the_starter_are_used() {
     served(&["--like", "link(1ms)", "--export", ""]);
 }
 
-/// By hand, as `sd_listen_fds(3)` has it: descriptor 3, and the number of the process that is meant.
+/// Socket activation by `sd_listen_fds(3)`: descriptor 3 and the process ID.
 #[test]
 fn a_socket_is_handed_over_by_number() {
     let folder = Folder::new("handed");
@@ -271,7 +271,7 @@ fn a_socket_is_handed_over_by_number() {
 }
 
 #[test]
-fn tls_is_asked_for_and_checked() {
+fn tls_is_required_and_verified() {
     let Some((ours, theirs)) = certificates::certificates() else { return };
     let (ours, theirs) = (ours.to_str().unwrap(), theirs.to_str().unwrap());
     let check = |uri: &str| format!("'{PROGRAM}' nbd-check {uri}");
@@ -288,7 +288,7 @@ fn tls_is_asked_for_and_checked() {
 }
 
 #[test]
-fn the_units_are_what_systemd_takes() {
+fn units_are_valid_for_systemd() {
     let folder = Folder::new("units");
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/systemd");
     for name in ["plimsoll.service", "plimsoll.socket"] {

@@ -1,7 +1,7 @@
-//! Every command of README.md runs: those of its `sh` blocks, and those behind `$ plimsoll` in its listings.
+//! All commands of README.md run: those in `sh` blocks, and those after `$ plimsoll` in listings.
 //!
-//! Places and files of the README are replaced by ones of the test, and measurements take a second. Commands that need a
-//! block device, root or a server of others are parsed only, which is reported.
+//! Paths and files are replaced by temporary ones, and measurements take a second. Commands that need a block device,
+//! root or a third-party server are only parsed, which is reported.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,13 +10,13 @@ use std::process::{Child, Command, Output, Stdio};
 
 const README: &str = include_str!("../../../README.md");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
-/// Counters of a database as `plimsoll collect postgres` writes them, two samples.
+/// Two samples of counters in the format of `plimsoll collect postgres`.
 const COUNTERS: &str = r#"{"format":"plimsoll.snapshots/1","source":"postgres","interval_s":10.0}
 {"at":"2026-01-31T12:00:00.000Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":10,"read_bytes":81920,"read_time":5}],"pg_stat_database":[{"datid":1,"xact_commit":5,"blks_read":7,"active_time":100}]}
 {"at":"2026-01-31T12:00:10.000Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":1010,"read_bytes":8273920,"read_time":1005}],"pg_stat_database":[{"datid":1,"xact_commit":505,"blks_read":1009,"active_time":9100}]}
 "#;
 
-/// A folder with the files that the README names, removed at the end; with a service of volumes where one was started.
+/// A directory with the files that the README names, removed on drop, and a volume service if one was started.
 struct Reader {
     folder: PathBuf,
     service: Option<Child>,
@@ -24,7 +24,7 @@ struct Reader {
 
 impl Reader {
     fn new() -> Self {
-        // Short, as the path of a socket has to be.
+        // Short, as socket paths are limited.
         let folder = std::env::temp_dir().join(format!("plimsoll-readme-{}", std::process::id()));
         fs::create_dir_all(folder.join("reports")).expect("the folder can be made");
         let reader = Self { folder, service: None };
@@ -36,7 +36,7 @@ impl Reader {
         for name in ["awr.html", "reports/awr.html"] {
             write(name, include_bytes!("../../../samples/awr.html"));
         }
-        // Those that are compared, and the last one, which has what a model can be fitted to.
+        // The compared runs, and a last run that can be fitted.
         for run in ["a.json", "b.json", "before.json", "after.json"] {
             let made =
                 ["measure", ".", "--size", "16MiB", "--depth", "1,4", "--duration", "1s", "--quiet", "--json", run];
@@ -60,7 +60,7 @@ impl Reader {
         self.command(arguments).output().expect("the command starts")
     }
 
-    /// Starts the service, once; it serves slowly, so that a busy host keeps up.
+    /// Starts the service once; it runs slowly, so that a busy host keeps up.
     fn serve(&mut self) {
         if self.service.is_some() {
             return;
@@ -106,7 +106,7 @@ fn commands() -> Vec<Vec<String>> {
     commands
 }
 
-/// The words of a line without its comment; quotes keep words together.
+/// The words of a line without its comment; quotes group words.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -122,7 +122,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Why a command cannot run in a test; nothing where it can.
+/// The reason why a command cannot run in a test, if any.
 fn needs(arguments: &[String]) -> Option<&'static str> {
     let has = |part: &str| arguments.iter().any(|argument| argument.starts_with(part));
     match () {
@@ -131,6 +131,8 @@ fn needs(arguments: &[String]) -> Option<&'static str> {
         () if has("postgres://") || has("collect") => Some("a PostgreSQL server"),
         () if has("--ab") => Some("settings of the host to change"),
         () if has("attach") => Some("root"),
+        () if arguments[0] == "web" => Some("a browser"),
+        () if has("--oci") => Some("the oci CLI"),
         () if has("--make") && !is_installed("postgres") => Some("PostgreSQL"),
         () => None,
     }
@@ -141,7 +143,7 @@ fn is_installed(program: &str) -> bool {
     installed || Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// The command on the test's own places, and short.
+/// The command on temporary paths, shortened.
 fn shortened(mut arguments: Vec<String>) -> Vec<String> {
     for argument in &mut arguments {
         let own = match argument.as_str() {

@@ -1,5 +1,5 @@
-//! Exports measured over NBD: read without a word, written by name only, called emulated where a model answers, and
-//! kept as far as it went when the server breaks off.
+//! Measurement of exports over NBD: read-only by default, writes with `--destroy`, emulations labelled as such, and
+//! partial results if the server disconnects.
 
 use std::fs;
 use std::os::unix::net::UnixListener;
@@ -13,25 +13,25 @@ use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::{Blocks, Files, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
-use plimsoll_volume::{Access, Export, Flat, Volumes};
+use plimsoll_volume::{Access, Export, Volumes};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const SIZE: u64 = 64 << 20;
 
-/// A server on a thread of its own, in a folder of its own.
+/// A server on a separate thread, in a temporary directory.
 struct Serving {
     folder: PathBuf,
-    handle: Handle<Flat>,
+    handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Serving {
-    /// Serves one export that answers `wait` after it could.
+    /// Serves an export that delays replies by `wait`.
     fn start(name: &str, wait: Span, offer: impl FnOnce(Offer) -> Offer + Send + 'static) -> Self {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nbd-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("the folder can be made");
-        // A path in the build's folder may be too long for a socket.
+        // Paths in the build directory may be too long for a socket.
         let listener = UnixListener::bind(socket(name)).expect("a socket can be made");
         let (told, handle) = channel();
         let thread = std::thread::spawn(move || {
@@ -59,7 +59,7 @@ impl Serving {
         command
     }
 
-    /// Measures for a second at depth 4; the output, and the run file when there is one.
+    /// Measures for a second at depth 4; the output, and the run file if written.
     fn measure(&self, more: &[&str]) -> (Output, Option<Value>) {
         let uri = self.uri();
         let usual = ["measure", &uri, "--depth", "4", "--duration", "1s", "--html", "page.html"];
@@ -67,7 +67,7 @@ impl Serving {
         (output, self.kept())
     }
 
-    /// The run that was kept last.
+    /// The last kept run.
     fn kept(&self) -> Option<Value> {
         let runs = fs::read_dir(self.folder.join("runs")).ok()?;
         let last = runs.flatten().map(|entry| entry.path()).max()?;
@@ -133,7 +133,8 @@ fn an_export_is_read_without_a_word_and_written_by_name_only() {
 
 #[test]
 fn slots_on_an_export_give_a_load_line() {
-    // Its line is far above what 16 MiB in flight reach, or where this host stops: what matters is that all parts are there.
+    // The load line exceeds the capacity of 16 MiB in flight or of this host: only the presence of all parts is
+    // checked.
     let serving = Serving::start("slots", Span::from_millis(1), |offer| offer);
     let uri = serving.uri();
     let output = serving.command(&["measure", &uri, "--duration", "8s", "--objective", "p99<=50ms"]).output();
@@ -151,35 +152,35 @@ fn slots_on_an_export_give_a_load_line() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_in_one_line() {
+fn unmeasurable_exports_are_refused_in_one_line() {
     let serving = Serving::start("refused", Span::ZERO, |mut offer| {
         offer.access = Access::ReadOnly;
         offer.blocks = Blocks { minimum: 4096, payload: 1 << 20, ..offer.blocks };
         offer
     });
     let uri = serving.uri();
-    serving.refuses(&["--destroy", "nbd://localhost/data"], "is measured: name that");
+    serving.refuses(&["--destroy", "nbd://localhost/data"], "is measured: repeat that path exactly");
     serving.refuses(&["--destroy", &uri], "the export is read-only");
     serving.refuses(&["--reads", "50"], "add --destroy nbd+unix");
     serving.refuses(&["--buffered"], "for files and devices");
     serving.refuses(&["--engine", "threads"], "for files and devices");
-    serving.refuses(&["--block-size", "6kb"], "which the export is served in: write 8KiB");
-    serving.refuses(&["--block-size", "2MiB"], "at most 1 MiB at once");
-    serving.refuses(&["--size", "1GiB"], "give a smaller --size");
+    serving.refuses(&["--block-size", "6kb"], "which the export requires: use 8KiB");
+    serving.refuses(&["--block-size", "2MiB"], "its maximum request is 1 MiB");
+    serving.refuses(&["--size", "1GiB"], "smaller --size");
     let elsewhere = |uri: &str, expected: &str| {
         let output = serving.command(&["measure", uri]).output().expect("the command starts");
         let message = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{uri}: {message}");
         assert!(message.contains(expected) && message.lines().count() == 1, "{uri}: {message}");
     };
-    elsewhere(&uri.replace("///data", "///other"), "name one of its exports");
+    elsewhere(&uri.replace("///data", "///other"), "use the name of an export");
     elsewhere("nbd+unix:///?socket=/nowhere/at.all", "start the server, or correct the address");
     elsewhere("nbd+unix:///", "?socket=PATH is missing");
     assert_eq!(serving.count().writes, 0);
 }
 
 #[test]
-fn what_a_model_delays_is_called_emulated() {
+fn emulated_exports_are_labelled() {
     let emulation = Emulation { like: Some("a/product:1GiB".into()), model: "link(5ms)".into(), slow: 2 };
     let serving = Serving::start("emulated", Span::from_millis(10), move |offer| offer.emulated(&emulation));
     let (output, kept) = serving.measure(&[]);
@@ -195,7 +196,7 @@ fn what_a_model_delays_is_called_emulated() {
     assert!(text(&fitted.stderr).contains("no evidence"), "a model does not confirm itself: {}", text(&fitted.stderr));
 }
 
-/// A measurement that takes long, while the server is there.
+/// A long measurement while the server runs.
 struct Long(Child);
 
 impl Long {
@@ -228,13 +229,13 @@ impl Long {
 }
 
 #[test]
-fn a_server_that_breaks_off_ends_the_run_and_leaves_what_was_seen() {
+fn disconnect_ends_the_run_and_keeps_its_results() {
     let serving = Serving::start("torn", Span::from_millis(1), |offer| offer);
     let long = Long::start(&serving);
     serving.handle.call(|server| server.retract(Export(0))).expect("the server lives");
     let (code, message) = long.ended();
     assert_eq!(code, Some(1), "{message}");
-    assert!(message.contains("ended in the middle"), "{message}");
+    assert!(message.contains("incomplete (see the findings)"), "{message}");
     let kept = serving.kept().expect("what was seen is kept");
     assert_eq!(kept["ended"], "failed");
     let fault = kept["findings"].as_array().expect("findings").iter().find(|finding| finding["finding"] == "fault");
@@ -245,7 +246,7 @@ fn a_server_that_breaks_off_ends_the_run_and_leaves_what_was_seen() {
 }
 
 #[test]
-fn a_replay_that_is_stopped_keeps_what_was_done() {
+fn stopped_replay_keeps_its_results() {
     let serving = Serving::start("stopped", Span::ZERO, |offer| offer);
     let line = |n: u64| format!("{},read,{},4096\n", n * 10_000_000, n % 1000 * 4096);
     let lines: String = (0..100_000).map(line).collect();
@@ -272,10 +273,10 @@ fn a_replay_that_is_stopped_keeps_what_was_done() {
 }
 
 #[test]
-fn a_server_that_says_nothing_any_more_is_not_waited_for() {
+fn unresponsive_server_times_out() {
     let serving = Serving::start("silent", Span::from_secs(3600), |offer| offer);
     let (output, kept) = serving.measure(&[]);
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("waiting for answers: not one came in") && kept.is_none(), "{message}");
+    assert!(message.contains("waiting for completions: no completion within") && kept.is_none(), "{message}");
 }

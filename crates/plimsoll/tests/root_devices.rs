@@ -1,4 +1,5 @@
-//! The command on loop devices of the test's own. Runs as root with `PLIMSOLL_ROOT_TESTS=1`; says so when it does not.
+//! The command on loop devices created by the test. Runs as root with `PLIMSOLL_ROOT_TESTS=1`; otherwise skipped with a
+//! message.
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs::{self, File};
@@ -6,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// `losetup --find` opens devices of others for a moment, which a test that looks for openers would see.
+/// `losetup --find` briefly opens other devices, which would disturb a test that searches for openers.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A loop device on a file of its own, undone in the end.
+/// A loop device on a temporary file, detached on drop.
 struct Loop {
     _turn: MutexGuard<'static, ()>,
     folder: PathBuf,
@@ -17,7 +18,7 @@ struct Loop {
 }
 
 impl Loop {
-    /// `None`, with the reason printed, where such a test cannot run.
+    /// `None`, with a message, if the tests cannot run.
     fn new(name: &str) -> Option<Self> {
         if std::env::var_os("PLIMSOLL_ROOT_TESTS").is_none() {
             eprintln!("skipped: needs root and loop devices: set PLIMSOLL_ROOT_TESTS=1");
@@ -172,7 +173,7 @@ fn a_device_is_served_by_name_only_and_not_when_it_carries_something() {
     }
 }
 
-/// Findings in the output of `plimsoll measure` of a device, as one text.
+/// Findings in the output of `plimsoll measure` for a device, as one text.
 fn found(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -218,7 +219,7 @@ fn disabled_barriers_are_found() {
     }
 }
 
-/// A control group of the test's own with a limit on one disk, removed in the end.
+/// A control group with a limit on a disk, removed on drop.
 struct LimitedGroup(PathBuf);
 
 impl LimitedGroup {

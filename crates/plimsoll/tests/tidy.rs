@@ -1,8 +1,7 @@
-//! The house rules that a machine can check, one module for each. ARCHITECTURE.md and STYLE.md say why they are.
+//! Machine-checked rules of the project, a module for each. ARCHITECTURE.md and STYLE.md give the reasons.
 //!
-//! Knows nothing about what plimsoll does: it reads the tree as text and tokens, and `cargo metadata` for the crates.
-//! Each module has a check that takes data and returns complaints, tests with planted faults, and one test that
-//! applies it to the real tree.
+//! Reads the tree as text and tokens, and `cargo metadata`. Each module has a check from data to complaints, tests with
+//! injected faults, and a test on the real tree.
 
 mod tidy {
     mod budgets;

@@ -132,7 +132,8 @@ pub struct Listing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteRun {
-    /// [`SUITE_FORMAT`].
+    /// Name and version of this format: [`SUITE_FORMAT`].
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SUITE_FORMAT)))]
     pub format: String,
     /// Program and version.
     pub made_by: String,

@@ -1,8 +1,8 @@
-//! Writes a page, a picture, a table and a text of made-up curves into a directory: for looking at them.
+//! Writes pages, pictures, tables and texts of synthetic curves into a directory, for visual inspection.
 // A program around the pure crate: the files are its own.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/report/support/mod.rs"]
 mod support;
 
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
-//! Charts as SVG: frames with axes, markers and legends, and the three pictures made of them.
+//! Charts as SVG: frames with axes, markers, legends, and the drawings composed of them.
 //!
-//! Colours are classes of `style/chart.css`; shapes, fills and dashes say the same without colour.
+//! Colours are classes of `style/chart.css`; shapes, fills and dashes carry the same information without colour.
 
 mod bars;
 mod curve;
@@ -34,7 +34,7 @@ use plimsoll_record::Curve;
 
 use crate::{pick, words};
 
-/// A coordinate to a tenth of a unit: enough for the eye, and short.
+/// Rounds a coordinate to a tenth of a unit, which keeps files short.
 pub(crate) fn px(value: f64) -> f64 {
     let rounded = (value * 10.0).round() / 10.0;
     if rounded.is_finite() { rounded } else { 0.0 }
@@ -46,7 +46,7 @@ pub(crate) struct Drawing {
     pub height: f64,
 }
 
-/// What a picture says to those who do not see it.
+/// Accessible title and description of a chart.
 pub(crate) struct Caption {
     /// Unique on the page.
     pub id: String,
@@ -54,7 +54,7 @@ pub(crate) struct Caption {
     pub description: String,
 }
 
-/// The drawing as an element of a page. `class` tells the wide form from the narrow one.
+/// Renders the drawing as an SVG element. `class` selects the wide or the narrow form.
 pub(crate) fn picture(drawing: &Drawing, size: Size, caption: &Caption, class: &str) -> Markup {
     let (title, description) = (format!("{}-t", caption.id), format!("{}-d", caption.id));
     html! {
@@ -68,7 +68,7 @@ pub(crate) fn picture(drawing: &Drawing, size: Size, caption: &Caption, class: &
     }
 }
 
-/// A plain text as print sets it: the signs for micro and at most, and numbers kept with their units.
+/// Replaces ASCII notation by typographic characters (`us`, `<=`) and joins numbers and units with no-break spaces.
 pub(crate) fn typeset(text: &str) -> String {
     const UNITS: [&str; 13] = ["ns", "us", "µs", "ms", "s", "IOPS", "MB/s", "%", "B", "KiB", "MiB", "GiB", "TiB"];
     let mut out = String::with_capacity(text.len() + 8);
@@ -87,7 +87,7 @@ pub(crate) fn typeset(text: &str) -> String {
     out
 }
 
-/// A sentence that begins with a capital, unless its first word is a name in code.
+/// Capitalises the first letter, unless the first word is an identifier.
 pub(crate) fn sentence(text: &str) -> String {
     let first = text.split(' ').next().unwrap_or_default();
     let mut rest = text.chars();
@@ -99,7 +99,7 @@ pub(crate) fn sentence(text: &str) -> String {
     }
 }
 
-/// The curve chart in words.
+/// Text alternative of the curve chart.
 pub(crate) fn curve_description(curves: &[&Curve]) -> String {
     let one = |curve: &&Curve| {
         let runs = pick::seen(curve).count();

@@ -1,11 +1,12 @@
-//! The tables of a page as comma-separated values (RFC 4180). Knows no result.
+//! The tables of a page as comma-separated values (RFC 4180).
 
 use crate::page::{Block, ColumnKind, Page, Table};
 use crate::words::clean;
 
-/// The tables of a page, each with its head, an empty line between them; facts and entries of a page without tables.
+/// Renders the tables of a page, each with a header row, separated by empty lines; for a page without tables, its facts
+/// and entries.
 ///
-/// Lines end in CR LF. An unknown value is an empty field. Amounts of money have their currency in a column of its own.
+/// Lines end in CR LF. An unknown value is an empty field. Amounts of money have their currency in a separate column.
 pub fn page_csv(page: &Page) -> String {
     let blocks = || page.sections.iter().flat_map(|section| &section.blocks);
     let data: Vec<&Table> =

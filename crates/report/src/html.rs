@@ -1,4 +1,4 @@
-//! One file that needs no network and no fonts; scripts add comfort only.
+//! HTML files that need no network and no fonts; scripts are optional enhancements.
 
 mod page;
 
@@ -6,9 +6,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 use crate::chart::{Caption, Drawing, Size, picture};
 
-pub use page::page_html;
+pub use page::{page_fragment, page_html};
 
-/// uPlot 1.6.32 (<https://github.com/leeoniya/uPlot>) with its licence, and the view that it draws.
+/// uPlot 1.6.32 (<https://github.com/leeoniya/uPlot>) with its licence, and the zoomable view.
 const ZOOM: [&str; 5] = [
     "/*\n",
     include_str!("style/uplot/LICENSE"),
@@ -16,10 +16,19 @@ const ZOOM: [&str; 5] = [
     include_str!("style/uplot/uPlot.iife.min.js"),
     include_str!("style/zoom.js"),
 ];
-/// Only load curves have figures to zoom.
+/// Style sheets that fragments of pages need: of charts, of pages, of zoomed charts.
+pub const PAGE_STYLES: [&str; 3] =
+    [include_str!("style/chart.css"), include_str!("style/page.css"), include_str!("style/uplot/uPlot.min.css")];
+/// Script of fragments of pages: readouts, copy buttons.
+pub const PAGE_SCRIPT: &str = include_str!("style/page.js");
+/// Script of zoomed charts; needs [`PLOT_SCRIPT`].
+pub const ZOOM_SCRIPT: &str = include_str!("style/zoom.js");
+/// uPlot with its licence.
+pub const PLOT_SCRIPT: [&str; 4] = [ZOOM[0], ZOOM[1], ZOOM[2], ZOOM[3]];
+/// Marker of charts with data to zoom.
 const ZOOM_DATA: &str = "class=\"zoom\"";
 
-/// A whole file of a body, with a line at its foot.
+/// A complete file of a body and a footer.
 fn framed(title: &str, body: &Markup, foot: &str) -> String {
     let zooms = body.0.contains(ZOOM_DATA);
     let page = markup! {
@@ -55,7 +64,7 @@ pub(crate) fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size)
     markup! { (one(Size::WIDE, "wide")) (one(Size::NARROW, "narrow")) }
 }
 
-/// A chart with the source of its figures.
+/// A chart with the source of its figures as caption.
 pub(crate) fn figure(chart: &Markup, source: &Markup) -> Markup {
     markup! { figure { (chart) figcaption { "Source: " (source) "." } } }
 }

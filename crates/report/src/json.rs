@@ -1,93 +1,126 @@
-//! Quotes, matches and explanations as JSON: every unit in a key's name, money as decimal text with its currency.
+//! Results as JSON: each is a type with its JSON Schema, and names its format and version in the field `format`.
 //!
-//! The field `format` names form and version; what is not known is absent or null, never zero. A curve's own
-//! JSON is made in `plimsoll-record`.
+//! Units end the keys, money is decimal text with its currency, and unknown values are null or absent, never zero. The
+//! JSON of curves and suites is their file format, in `plimsoll-record`.
+
+/// Declares types for JSON: the key, type and value of each field, and the result that they are taken from. The
+/// documentation of a field is its description in the schema.
+macro_rules! view {
+    ($($(#[$meta:meta])* struct $name:ident from $from:tt: $of:ty {
+        $($(#[$field:meta])* $key:ident: $type:ty = $value:expr,)*
+    })*) => {$(
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        $(#[$meta])*
+        pub(super) struct $name {
+            $($(#[$field])* $key: $type,)*
+        }
+
+        impl From<$of> for $name {
+            fn from($from: $of) -> Self {
+                Self { $($key: $value,)* }
+            }
+        }
+    )*};
+}
 
 mod catalogue;
+mod comparison;
 mod demand;
 mod diagnosis;
 mod explanation;
 mod matches;
 mod offer;
 mod quote;
+mod runs;
+mod schema;
 mod sizing;
 mod what_if;
 
-use plimsoll_analyse::Fitted;
+use plimsoll_analyse::{Comparison, Fitted};
 use plimsoll_catalogue::{Catalogue, Product};
 use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::pages::KeptRun;
 
+pub use schema::{schema, schema_names, schema_of};
+
 /// Quotes as `plimsoll.quote/1`, ending in a newline.
 pub fn quotes_json(quotes: &[Quote]) -> Vec<u8> {
-    bytes(&quote::quotes(quotes))
+    bytes(&quote::Quotes::from(quotes))
 }
 
-/// What was needed, what would carry it and what would not, as `plimsoll.match/1`, ending in a newline.
+/// A need and the products that carry it or not, as `plimsoll.match/1`, ending in a newline.
 pub fn matches_json(need: &Need, matches: &Matches, near: &[Resemblance]) -> Vec<u8> {
-    bytes(&matches::matches(need, matches, near))
+    bytes(&matches::MatchResult::from((need, matches, near)))
 }
 
-/// What inputs say, number by number, and their demand, as `plimsoll.demand/1`, ending in a newline.
+/// Inputs, number by number, and their demand, as `plimsoll.demand/1`, ending in a newline.
 pub fn demand_json(outcomes: &[Outcome], demand: &Demand) -> Vec<u8> {
-    bytes(&demand::demand(outcomes, demand))
+    bytes(&demand::DemandResult::from((outcomes, demand)))
 }
 
-/// What was found of each database or host, as `plimsoll.diagnosis/1`, ending in a newline.
+/// Diagnoses of databases and hosts, as `plimsoll.diagnosis/1`, ending in a newline.
 pub fn diagnoses_json(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Vec<u8> {
-    bytes(&diagnosis::diagnoses(outcomes, diagnoses))
+    bytes(&diagnosis::Diagnoses::from((outcomes, diagnoses)))
 }
 
-/// What to buy for a demand, and what would be if, as `plimsoll.sizing/1`, ending in a newline.
+/// Configurations for a demand, and its what-ifs, as `plimsoll.sizing/1`, ending in a newline.
 pub fn sizing_json(sizing: &Sizing, what_ifs: &WhatIfs) -> Vec<u8> {
-    let what_ifs = serde_json::json!({ "what_ifs": what_if::what_ifs(what_ifs) });
-    bytes(&offer::merged([sizing::sizing(sizing), what_ifs]))
+    bytes(&sizing::SizingResult::from((sizing, what_ifs)))
 }
 
-/// Measured beside theory as `plimsoll.explanation/1`, ending in a newline.
+/// Measured and theoretical figures as `plimsoll.explanation/1`, ending in a newline.
 pub fn explanation_json(explanation: &Explanation) -> Vec<u8> {
-    bytes(&explanation::explanation(explanation))
+    bytes(&explanation::ExplanationResult::from(explanation))
 }
 
 /// A fitted model as `plimsoll.fit/1`, ending in a newline.
 pub fn fit_json(fitted: &Fitted) -> Vec<u8> {
-    bytes(&offer::merged([serde_json::json!({ "format": "plimsoll.fit/1" }), serde_json::json!(fitted)]))
+    bytes(&comparison::FitResult::from(fitted))
+}
+
+/// A comparison of the runs of two sides as `plimsoll.comparison/1`, ending in a newline.
+pub fn comparison_json(names: [&[String]; 2], comparison: &Comparison) -> Vec<u8> {
+    bytes(&comparison::ComparisonResult::from((names, comparison)))
 }
 
 /// Every product in short as `plimsoll.catalogue/1`, ending in a newline.
 pub fn products_json(products: &Catalogue) -> Vec<u8> {
-    bytes(&catalogue::products(products))
+    bytes(&catalogue::Products::from(products))
 }
 
 /// One product in full as `plimsoll.product/1`, ending in a newline.
 pub fn product_json(product: &Product) -> Vec<u8> {
-    bytes(&catalogue::product(product))
+    bytes(&catalogue::ProductResult::from(product))
 }
 
 /// Kept runs as `plimsoll.runs/1`, ending in a newline.
 pub fn runs_json(runs: &[KeptRun]) -> Vec<u8> {
-    let run = |run: &KeptRun| {
-        serde_json::json!({
-            "name": run.name,
-            "result": run.result,
-            "load_line_iops": run.iops.map(number),
-            "objective": run.objective.map(|objective| objective.to_string()),
-        })
-    };
-    bytes(&serde_json::json!({ "format": "plimsoll.runs/1", "runs": runs.iter().map(run).collect::<Vec<_>>() }))
+    bytes(&runs::Runs::from(runs))
 }
 
-fn bytes(value: &Value) -> Vec<u8> {
-    format!("{value:#}\n").into_bytes()
+fn bytes(result: &impl Serialize) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(result).expect("results have string keys");
+    bytes.push(b'\n');
+    bytes
 }
 
-/// A number, or null for what is none.
-fn number(value: f64) -> Value {
-    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+/// The views of items.
+fn each<'a, T: 'a, V: From<&'a T>>(items: impl IntoIterator<Item = &'a T>) -> Vec<V> {
+    items.into_iter().map(V::from).collect()
+}
+
+/// The view of an item that may be absent.
+fn view<'a, T, V: From<&'a T>>(item: Option<&'a T>) -> Option<V> {
+    item.map(V::from)
+}
+
+/// A number; none if it is not finite, which JSON cannot express.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
 }

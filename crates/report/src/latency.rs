@@ -1,10 +1,10 @@
-//! One unit for all latencies of a table: a longer number is then a longer time.
+//! A common unit for the latencies of a table, so that longer numbers are longer times.
 
 use plimsoll_record::Curve;
 
 use crate::{number, pick};
 
-/// The unit of a table's latencies.
+/// Unit of a table's latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Micro,
@@ -12,13 +12,13 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Microseconds when some median is below a millisecond, else milliseconds.
+    /// Microseconds if any median is below a millisecond, otherwise milliseconds.
     pub fn of(curve: &Curve) -> Self {
         let least = pick::seen(curve).filter_map(|run| number::seen(&run.figures.p50_ns)).fold(f64::INFINITY, f64::min);
         if least >= 1e6 && least.is_finite() { Self::Milli } else { Self::Micro }
     }
 
-    /// As it stands in a column's head.
+    /// Name in a column heading.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Micro => "us",
@@ -26,7 +26,7 @@ impl Unit {
         }
     }
 
-    /// Nanoseconds in this unit.
+    /// Converts nanoseconds to this unit.
     pub const fn value(self, ns: f64) -> f64 {
         match self {
             Self::Micro => ns / 1e3,
@@ -34,23 +34,22 @@ impl Unit {
         }
     }
 
-    /// Three significant digits in this unit, without its name.
+    /// Formats nanoseconds in this unit with three significant digits, without the unit's name.
     pub fn show(self, ns: f64) -> String {
         number::three(self.value(ns))
     }
 }
 
-/// The blanks that a number needs on its right.
+/// Padding to the right of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pad {
-    /// One as wide as the decimal point.
+    /// Includes the width of a decimal point.
     pub point: bool,
-    /// So many as wide as a digit.
+    /// Width in digits.
     pub digits: usize,
 }
 
-/// What brings the decimal points of a column's numbers below each other; nothing for cells that are no numbers, and
-/// nothing where units stand behind them: these are then below each other.
+/// Padding that aligns the decimal points of a column; none if a cell is not a number or has a unit.
 pub(crate) fn pads(cells: &[String]) -> Vec<Pad> {
     let is_number = |cell: &String| cell.chars().next().is_some_and(|c| c.is_ascii_digit());
     let has_unit = |cell: &String| cell.chars().any(|c| !c.is_ascii_digit() && !",.".contains(c));

@@ -1,14 +1,14 @@
 //! Results as text, HTML, Markdown, CSV, SVG and JSON.
 //!
-//! A builder in [`pages`] turns a result into a [`Page`], which is data; [`page_text`], [`page_html`], [`page_markdown`] and
-//! [`page_csv`] render any page. The JSON of curves and suites is their own form, in `plimsoll-record`.
+//! A builder in [`pages`] turns a result into a [`Page`], which is data; [`page_text`], [`page_html`],
+//! [`page_markdown`]
+//! and [`page_csv`] render any page. The JSON of curves and suites is defined in `plimsoll-record`.
 //!
-//! Pure: takes results, returns strings and bytes. Knows nothing about files, terminals, clocks or the origin of a result.
+//! Pure: takes results and returns strings and bytes.
 
 mod chart;
-mod crowds;
 mod csv;
-mod doubts;
+mod findings;
 mod html;
 mod json;
 mod latency;
@@ -20,6 +20,7 @@ pub mod pages;
 mod pick;
 mod progress;
 mod scale;
+mod sessions;
 mod statements;
 mod suite;
 mod svg;
@@ -29,10 +30,10 @@ mod timeline;
 pub mod words;
 
 pub use csv::page_csv;
-pub use html::page_html;
+pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
 pub use json::{
-    demand_json, diagnoses_json, explanation_json, fit_json, matches_json, product_json, products_json, quotes_json,
-    runs_json, sizing_json,
+    comparison_json, demand_json, diagnoses_json, explanation_json, fit_json, matches_json, product_json,
+    products_json, quotes_json, runs_json, schema, schema_names, schema_of, sizing_json,
 };
 pub use markdown::page_markdown;
 pub use page::{

@@ -1,9 +1,9 @@
-//! A page as Markdown, with the tables of GitHub. Knows no result.
+//! Renders a page as Markdown with GitHub's tables.
 
 use crate::page::{Block, Fact, Page, Section, Table};
 use crate::words::clean;
 
-/// A page as Markdown (`CommonMark` with the tables of GitHub), ending in a newline.
+/// Renders a page as Markdown (`CommonMark` with GitHub's tables), ending in a newline.
 pub fn page_markdown(page: &Page) -> String {
     let mut parts = vec![format!("# {}", escaped(&page.title))];
     parts.extend(page.alert.iter().map(|(_, text)| format!("**{}**", escaped(text))));
@@ -46,7 +46,7 @@ fn blocks(section: &Section) -> impl Iterator<Item = String> {
     })
 }
 
-/// An entry of a list with what belongs to it below.
+/// An entry of a list with a nested list.
 fn entry<'a>(text: &str, below: impl Iterator<Item = &'a String>) -> String {
     below.fold(format!("- {text}"), |entry, text| format!("{entry}\n  - {}", escaped(text)))
 }
@@ -80,7 +80,7 @@ fn table(table: &Table) -> String {
     lines.join("\n") + &notes.collect::<String>()
 }
 
-/// Text without the characters that Markdown gives a meaning, in one line.
+/// Escapes Markdown and joins lines.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for letter in clean(text.trim()).chars() {

@@ -4,12 +4,12 @@ use plimsoll_catalogue::Money;
 
 use crate::latency::pads;
 
-/// The sum as if it were not owed.
+/// The amount without its sign.
 pub(crate) fn without_sign(money: Money) -> String {
     Money { millionths: money.millionths.saturating_abs(), ..money }.to_string()
 }
 
-/// Sums with their currencies, their decimal points below each other; `–` for a text that is no sum.
+/// Amounts with their currencies, aligned by their decimal points; `–` for a text without an amount.
 pub(crate) fn aligned(sums: impl Iterator<Item = String>) -> Vec<String> {
     let parts: Vec<(String, String)> = sums.map(|sum| split(&sum)).collect();
     let amounts: Vec<String> = parts.iter().map(|(amount, _)| amount.clone()).collect();
@@ -22,7 +22,7 @@ pub(crate) fn aligned(sums: impl Iterator<Item = String>) -> Vec<String> {
     parts.iter().zip(&blanks).map(cell).collect()
 }
 
-/// What each of `count` costs, as money that need not be exact: ratios are.
+/// `money` divided by `count`, rounded to three significant digits.
 pub(crate) fn share(money: Money, count: f64) -> Option<Money> {
     let each = money.millionths as f64 / count;
     let digits = 10f64.powi((each.abs().max(1.0).log10().floor() as i32 - 2).max(0));

@@ -1,9 +1,9 @@
-//! Numbers as people read them: three significant digits, thousands grouped, a unit always.
+//! Numbers for readers: three significant digits, grouped thousands, units.
 
 use plimsoll_record::Estimate;
 use plimsoll_units::{Span, Throughput};
 
-/// A whole number with commas between its thousands. Not a number and below zero become `0`.
+/// A whole number with grouped thousands. NaN and negative values become `0`.
 pub(crate) fn whole(value: f64) -> String {
     let digits = format!("{:.0}", if value.is_finite() { value.max(0.0) } else { 0.0 });
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -16,7 +16,7 @@ pub(crate) fn whole(value: f64) -> String {
     out
 }
 
-/// Decimals that make three significant digits.
+/// Number of decimals for three significant digits.
 pub(crate) fn decimals(value: f64) -> usize {
     match value.abs() {
         v if !(0.000_5..99.95).contains(&v) => 0,
@@ -39,12 +39,12 @@ pub(crate) fn three(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
-/// Whole operations a second, or three digits of slow ones: what a document gives exactly stays exact.
+/// Operations per second: whole from 100, otherwise three significant digits. Documented figures stay exact.
 pub(crate) fn rate(iops: f64) -> String {
     if iops < 100.0 { three(iops) } else { whole(iops) }
 }
 
-/// A quantity as exact as three decimals allow, thousands grouped: `12,800`, `1.5`.
+/// Up to three decimals, with grouped thousands: `12,800`, `1.5`.
 pub(crate) fn exact(value: f64) -> String {
     let thousandths = (value.abs() * 1e3).round();
     let (units, rest) = ((thousandths / 1e3).floor(), thousandths % 1e3);
@@ -54,7 +54,7 @@ pub(crate) fn exact(value: f64) -> String {
     format!("{sign}{}{point}{fraction}", whole(units))
 }
 
-/// Short, for axes and marks: `950`, `10k`, `41.2k`, `1.5M`.
+/// Short form for axes and marks: `950`, `10k`, `41.2k`, `1.5M`.
 pub(crate) fn short(value: f64) -> String {
     match value {
         v if v >= 999_500.0 => format!("{}M", three(v / 1e6)),
@@ -63,39 +63,39 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// Nanoseconds as a time with its unit: `84.1 us`.
+/// Nanoseconds with a unit: `84.1 us`.
 pub(crate) fn time(ns: f64) -> String {
     Span::from_nanos(ns.max(0.0) as u64).to_string()
 }
 
-/// Bytes per second in decimal megabytes, with the unit.
+/// Bytes per second as decimal megabytes, with the unit.
 pub(crate) fn throughput(bytes_per_second: f64) -> String {
     if bytes_per_second < 1.0 { "0 MB/s".into() } else { Throughput::per_second(bytes_per_second as u64).to_string() }
 }
 
 /// A share as a percentage: `80 %`, `99.5 %`.
 pub(crate) fn percent(share: f64) -> String {
-    // No sign before a zero.
+    // Avoids a negative zero.
     let hundredths = (share * 1e4).round() / 1e2 + 0.0;
     format!("{hundredths} %")
 }
 
-/// Half the interval's width in per cent of the value, such as `0.8`.
+/// Half the width of the interval in per cent of the value, such as `0.8`.
 pub(crate) fn half_width_percent(estimate: &Estimate) -> Option<f64> {
     estimate.relative_half_width().map(|half| half * 100.0).filter(|half| half.is_finite())
 }
 
-/// The estimate when it is something that was seen: finite and above zero.
+/// The value of an estimate that is finite and above zero.
 pub(crate) fn seen(estimate: &Estimate) -> Option<f64> {
     (estimate.value.is_finite() && estimate.value > 0.0).then_some(estimate.value)
 }
 
-/// The interval when both of its ends are finite.
+/// The interval if both ends are finite.
 pub(crate) fn interval(estimate: &Estimate) -> Option<(f64, f64)> {
     estimate.interval.filter(|(low, high)| low.is_finite() && high.is_finite())
 }
 
-/// A length of time in whole seconds, as a clock shows it: `45 s`, `2:05`, `1:02:03`.
+/// A duration in whole seconds: `45 s`, `2:05`, `1:02:03`.
 pub(crate) fn clock(span: Span) -> String {
     let seconds = (span.as_nanos().saturating_add(999_999_999)) / 1_000_000_000;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -1,6 +1,7 @@
 //! A result as a page of data: verdict, sections, facts, tables and charts, independent of every output form.
 //!
-//! A builder in `pages` decides content, order and wording. The renderers, a `page.rs` for each form, know pages only.
+//! A builder in `pages` decides content, order and wording. The renderers (`page.rs` of each form) are independent of
+//! results.
 
 use std::borrow::Cow;
 
@@ -23,9 +24,9 @@ pub struct Page {
     pub subject: Vec<String>,
     /// A finding that limits or voids the verdict; precedes it.
     pub alert: Option<(Emphasis, String)>,
-    /// The result in one sentence; `None` for lists and descriptions.
+    /// The result in a sentence; `None` for lists and descriptions.
     pub headline: Option<Headline>,
-    /// Origin of the figures, such as `measured`; completes the headline. Empty if the sections state it.
+    /// Origin of the figures, such as `measured`; completes the headline. Empty if the sections contain it.
     pub origin: &'static str,
     /// Key figures, with notes as remarks. Terminals omit them, as the sections have them.
     pub figures: Vec<Fact>,
@@ -33,16 +34,16 @@ pub struct Page {
     pub sections: Vec<Section>,
     /// Commands that follow from the result: purpose and command line.
     pub next: Vec<(String, String)>,
-    /// Names and versions of the programs that recorded the data; empty for this one.
+    /// Names and versions of the programs that recorded the data; empty for this program.
     pub made_by: String,
 }
 
 /// The verdict, and its grade of doubt.
 #[derive(Clone, Debug, Default)]
 pub struct Headline {
-    /// One sentence.
+    /// A sentence.
     pub text: String,
-    /// Grade of doubt in a word or two, such as `simulated` or `fair confidence`. Terminals state it among the notes.
+    /// Grade of doubt in a word or two, such as `simulated` or `fair confidence`. Terminals print it among the notes.
     pub grade: &'static str,
     /// Sentences that complete the verdict.
     pub details: Vec<String>,
@@ -53,7 +54,7 @@ pub struct Headline {
 pub struct Section {
     /// Title, also in the list of contents.
     pub heading: String,
-    /// Anchor for links; empty for a numbered one.
+    /// Anchor for links; generated if empty.
     pub anchor: String,
     /// How the heading and the content are shown.
     pub visibility: Visibility,
@@ -82,7 +83,7 @@ pub enum Block {
     Text(String),
     /// A paragraph of secondary importance.
     Note(String),
-    /// The title of what follows in the section.
+    /// Title of the blocks that follow in the section.
     Heading(String),
     /// Names with values, warnings and findings included.
     Facts(Vec<Fact>),
@@ -134,13 +135,13 @@ pub enum Emphasis {
     /// None.
     #[default]
     Plain,
-    /// The most important one.
+    /// The most important fact.
     Strong,
     /// A finding that matters little.
     Note,
-    /// A finding that limits what the figures mean.
+    /// A finding that limits the validity of the figures.
     Caution,
-    /// A finding that makes the figures meaningless.
+    /// A finding that invalidates the figures.
     Void,
 }
 
@@ -160,7 +161,7 @@ pub struct Table {
     pub label: String,
     /// Name and type of each column.
     pub columns: Vec<Column>,
-    /// Cells, one for each column.
+    /// Cells, in the order of the columns.
     pub rows: Vec<Vec<Cell>>,
     /// Headings between rows: index of the row below, text.
     pub groups: Vec<(usize, String)>,
@@ -201,7 +202,7 @@ pub struct Column {
     pub unit: &'static str,
     /// The type of its values; determines the alignment.
     pub kind: ColumnKind,
-    /// 0 always stays; of the others the highest is dropped first where the width is too small.
+    /// Drop priority: 0 is always kept; of the others the highest is dropped first if the width is too small.
     pub priority: u8,
 }
 
@@ -210,7 +211,7 @@ pub struct Column {
 pub enum ColumnKind {
     /// Words.
     Text,
-    /// A configuration or a path: kept on one line, above the other cells where the width is too small.
+    /// A configuration or a path: never wrapped; above its row if the width is too small.
     Name,
     /// Operations or bytes in a time.
     Rate,
@@ -224,22 +225,22 @@ pub enum ColumnKind {
     Share,
 }
 
-/// One value of a table.
+/// A value of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// The value as people read it.
+    /// The formatted value.
     pub text: String,
     /// The value for CSV, with full precision and without grouping; empty if unknown.
     pub exact: String,
-    /// Its 95 % interval, such as `39,800 to 42,600`; the other forms show it in a column of its own.
+    /// Its 95 % interval, such as `39,800 to 42,600`; forms other than HTML show it in a separate column.
     pub interval: Option<String>,
     /// Emphasis. On the first cell of a row it applies to the row.
     pub emphasis: Emphasis,
-    /// Anchor of the place that it was read from; HTML only.
+    /// Anchor of the value's source; HTML only.
     pub link: Option<String>,
     /// Anchor of the row; on its first cell.
     pub anchor: Option<String>,
-    /// Length of a bar beside the value, from 0 to 1; HTML only.
+    /// Length of a utilisation bar next to the value, from 0 to 1; HTML only.
     pub gauge: Option<f64>,
     /// Number of the series that the row describes, for its marker in the charts; HTML only.
     pub series: Option<usize>,
@@ -250,7 +251,7 @@ pub struct Cell {
 pub struct Chart {
     /// The drawing, with its description and its sources.
     pub markup: Markup,
-    /// The same in characters, for the other forms.
+    /// The data as a table, for the other forms.
     pub plain: Option<Table>,
 }
 
@@ -276,11 +277,11 @@ pub struct PlotPoint {
     pub iops: f64,
     /// Median and 99th percentile of the response time in nanoseconds.
     pub percentiles_ns: [Option<f64>; 2],
-    /// True if operations arrived by the clock.
+    /// True if arrivals are timed (open load).
     pub is_open: bool,
 }
 
-/// Bars of one length, each divided among letters.
+/// Bars of equal length, each divided among letters.
 #[derive(Clone, Debug, Default)]
 pub struct Shares {
     /// Name of each bar, and its parts: letter and share, 0 to 1.
@@ -290,7 +291,7 @@ pub struct Shares {
 }
 
 impl Section {
-    /// A section with a heading everywhere.
+    /// A section with a heading in every form.
     pub(crate) fn new(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self { heading: heading.into(), anchor: String::new(), visibility: Visibility::Open, blocks }
     }
@@ -314,12 +315,12 @@ impl Section {
         Self { anchor: anchor.into(), ..self }
     }
 
-    /// The same with the name of a run before the heading, which distinguishes the runs of a page.
+    /// Prefixes the heading with the name of a run, for pages of several runs.
     pub(crate) fn of_run(self, label: &str) -> Self {
         Self { heading: format!("{label}: {}", self.heading), ..self }
     }
 
-    /// True if there is something to show.
+    /// True if a form would show any block.
     pub(crate) fn has_content(&self) -> bool {
         self.blocks.iter().any(|block| match block {
             Block::Text(text) | Block::Note(text) | Block::Heading(text) | Block::Listing(text) => !text.is_empty(),
@@ -358,7 +359,7 @@ impl Fact {
         Self { links, ..self }
     }
 
-    /// Adds a source or a remedy; nothing for an empty text.
+    /// Adds a source or a remedy; an empty text is ignored.
     pub(crate) fn with_remark(mut self, remark: impl Into<String>) -> Self {
         self.remarks.extend(Some(remark.into()).filter(|remark| !remark.is_empty()));
         self
@@ -366,7 +367,7 @@ impl Fact {
 }
 
 impl Item {
-    /// An entry with its remarks; empty ones are left out.
+    /// An entry with its remarks; empty remarks are omitted.
     pub(crate) fn new(text: impl Into<String>, remarks: impl IntoIterator<Item = String>) -> Self {
         let remarks = remarks.into_iter().filter(|remark| !remark.is_empty()).collect();
         Self { text: text.into(), remarks }
@@ -374,7 +375,7 @@ impl Item {
 }
 
 impl Column {
-    /// A column of a type, with a unit or a second line of its name.
+    /// A column with a unit, or with a second line of its name.
     pub const fn new(name: &'static str, unit: &'static str, kind: ColumnKind, priority: u8) -> Self {
         Self { name: Cow::Borrowed(name), unit, kind, priority }
     }
@@ -391,7 +392,7 @@ impl Column {
         Self::new(name, unit, ColumnKind::Time, priority)
     }
 
-    /// Money for each month.
+    /// Money per month.
     pub(crate) const fn monthly(name: &'static str, priority: u8) -> Self {
         Self::new(name, "a month", ColumnKind::Money, priority)
     }
@@ -401,7 +402,7 @@ impl Column {
         Self::new("configuration", "", ColumnKind::Name, 0)
     }
 
-    /// Name and unit in one line.
+    /// Name and unit on one line.
     pub(crate) fn title(&self) -> String {
         [&*self.name, self.unit].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
@@ -413,20 +414,20 @@ impl Column {
 }
 
 impl Cell {
-    /// Words; a dash is an unknown value.
+    /// Text; a dash is an unknown value.
     pub(crate) fn text(text: impl AsRef<str>) -> Self {
         let text = clean(text.as_ref());
         let exact = if text == UNKNOWN { String::new() } else { text.clone() };
         Self { text, exact, ..Self::default() }
     }
 
-    /// A figure as it is shown, and its value.
+    /// A formatted figure and its exact value.
     pub(crate) fn figure(text: String, value: f64) -> Self {
         let exact = if value.is_finite() { value.to_string() } else { String::new() };
         Self { text, exact, ..Self::default() }
     }
 
-    /// Operations in a second.
+    /// Operations per second.
     pub(crate) fn rate(iops: f64) -> Self {
         Self::figure(number::rate(iops), iops)
     }
@@ -441,7 +442,7 @@ impl Cell {
         Self::figure(number::percent(share), share)
     }
 
-    /// An amount; a dash if there is none.
+    /// An amount; a dash for `None`.
     pub(crate) fn money(sum: Option<Money>) -> Self {
         sum.map_or_else(Self::unknown, |sum| Self {
             text: sum.to_string(),
@@ -504,7 +505,7 @@ impl Table {
         Self { columns: columns.into(), rows, notes, ..Self::default() }
     }
 
-    /// A table with a row for each of some things.
+    /// A table with a row for each item.
     pub(crate) fn of<T>(
         label: impl Into<String>,
         columns: impl Into<Vec<Column>>,
@@ -519,7 +520,7 @@ impl Table {
         Self { notes: notes.into_iter().collect(), ..self }
     }
 
-    /// Without the columns that have no known value.
+    /// Drops the columns without a known value.
     pub(crate) fn without_unknown(mut self) -> Self {
         for index in (0..self.columns.len()).rev() {
             if self.rows.iter().all(|row| [UNKNOWN, ""].contains(&row[index].text.as_str())) {
@@ -530,14 +531,14 @@ impl Table {
         self
     }
 
-    /// Rows for programs, in CSV only: an empty text is an unknown value.
+    /// A table for CSV only; an empty text is an unknown value.
     pub(crate) fn data(columns: &[&'static str], rows: impl IntoIterator<Item = Vec<String>>) -> Block {
         let row = |row: Vec<String>| row.into_iter().map(|exact| Cell { exact, ..Cell::default() }).collect();
         let columns = columns.iter().map(|&name| Column::text(name, 0)).collect();
         Block::Data(Self { columns, rows: rows.into_iter().map(row).collect(), ..Self::default() })
     }
 
-    /// The same with the intervals of a column's cells as a column of text behind it.
+    /// Adds the intervals of each column's cells as a separate column.
     pub(crate) fn with_intervals(&self) -> Self {
         let mut table = self.clone();
         if table.intervals == IntervalPlace::HtmlOnly {

@@ -1,4 +1,4 @@
-//! The page of each result: the only place that decides its content, order and wording. Knows no output form.
+//! Builders of pages. They alone decide content, order and wording of each result.
 
 mod catalogue;
 mod comparison;
@@ -7,6 +7,7 @@ mod demand;
 mod diagnosis;
 mod explanation;
 mod fit;
+mod jobs;
 mod matches;
 mod quotes;
 mod runs;
@@ -18,21 +19,46 @@ pub use catalogue::{product, products};
 pub use comparison::comparison;
 pub use curves::{Sheet, curves};
 pub(crate) use demand::measure_name;
-pub use demand::{Telling, demand};
+pub use demand::{DemandDetail, demand};
 use demand::{file_name, shown};
 pub use diagnosis::diagnoses;
 pub use explanation::explanation;
 pub use fit::fit;
+pub use jobs::jobs;
 pub use matches::{Detail, matches, matches_short};
 pub use quotes::quotes;
 pub use runs::{KeptRun, runs};
 pub use sizing::sizing;
 pub use suites::suites;
 
-use crate::page::Cell;
+use crate::page::{Block, Cell, Page, Section};
 use crate::words::clean;
 
 /// Name of a limit in a cell; a dash for no limit.
 fn limit(name: Option<&str>) -> Cell {
     Cell::or_unknown(name, |name| Cell::text(clean(name)))
+}
+
+/// Pages one after the other, each as sections under its own title; anchors stay unique.
+pub fn joined(title: &str, parts: Vec<Page>) -> Page {
+    let mut page = Page { title: title.to_owned(), ..Page::default() };
+    let mut makers = Vec::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        let Page { title, subject, alert, headline, figures, sections, made_by, .. } = part;
+        let mut blocks: Vec<Block> = Vec::new();
+        blocks.extend(alert.map(|(_, text)| Block::Text(text)));
+        if let Some(headline) = headline {
+            blocks.push(Block::Text(headline.text));
+            blocks.extend(headline.details.into_iter().map(Block::Text));
+        }
+        blocks.extend(subject.into_iter().map(Block::Note));
+        blocks.push(Block::Facts(figures));
+        page.sections.push(Section::new(title, blocks).with_anchor(format!("part{index}")));
+        page.sections.extend(sections);
+        makers.push(made_by);
+    }
+    makers.retain(|maker| !maker.is_empty());
+    makers.dedup();
+    page.made_by = makers.join(", ");
+    page
 }

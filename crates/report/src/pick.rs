@@ -1,4 +1,4 @@
-//! Which runs speak for a curve: the lightest, the one at the load line, the most loaded.
+//! Selection of representative runs of a curve: the lightest, the run at the load line, the most loaded.
 
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{Counter, Curve, Estimate, LoadLine, Measure, Objective, Run, Scope, Steadiness};
@@ -10,32 +10,32 @@ pub(crate) fn seen(curve: &Curve) -> impl Iterator<Item = &Run> {
     curve.runs.iter().filter(|run| number::seen(&run.figures.iops).is_some() && run.total.operations() > 0)
 }
 
-/// Runs whose figures would have gone on so: an overloaded run's latencies are those of its length.
+/// Runs in a steady state: the latencies of an overloaded run depend on its length.
 pub(crate) fn sustained(curve: &Curve) -> impl Iterator<Item = &Run> {
     seen(curve).filter(|run| !grew(run))
 }
 
-/// The load arrived faster than it was answered.
+/// The load arrived faster than it was completed.
 pub(crate) fn is_overloaded(run: &Run) -> bool {
     run.figures.steadiness == Steadiness::Overloaded
 }
 
-/// Its latencies are those of how long it lasted, and no more: a recorded load lasts as long as it did.
+/// The latencies depend on the length of the run. A recorded load has a fixed length.
 pub(crate) fn grew(run: &Run) -> bool {
     is_overloaded(run) && !matches!(run.offered, Pace::Open { arrival: Arrival::Recorded, .. })
 }
 
-/// Operations arrived by the clock.
+/// Arrivals are timed.
 pub(crate) const fn is_open(run: &Run) -> bool {
     matches!(run.offered, Pace::Open { .. })
 }
 
-/// The load line in operations per second, where there is one.
+/// The load line in operations per second, if any.
 pub(crate) const fn line_iops(line: &LoadLine) -> Option<Estimate> {
     line.iops()
 }
 
-/// True when there is a load that meets the objective.
+/// True if a load meets the objective.
 pub(crate) fn has_line(curve: &Curve) -> bool {
     curve.load_line.as_ref().and_then(line_iops).is_some()
 }
@@ -45,17 +45,17 @@ pub(crate) fn lightest(curve: &Curve) -> Option<&Run> {
     sustained(curve).min_by(|a, b| a.figures.in_flight.total_cmp(&b.figures.in_flight))
 }
 
-/// The run with the most operations in flight that could have gone on.
+/// The run with the most operations in flight that is in a steady state.
 pub(crate) fn most_loaded(curve: &Curve) -> Option<&Run> {
     sustained(curve).max_by(|a, b| a.figures.in_flight.total_cmp(&b.figures.in_flight))
 }
 
-/// The run that completed most per second.
+/// The run with the highest throughput.
 pub(crate) fn fastest(curve: &Curve) -> Option<&Run> {
     seen(curve).max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value))
 }
 
-/// The run nearest the load line, else the knee's, else the fastest. Of two as near, the one with an open load.
+/// The run nearest the load line, otherwise nearest the knee, otherwise the fastest. Open loads are preferred on ties.
 pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
     let Some(line) = &curve.load_line else {
         let knee = curve.knee.and_then(|knee| seen(curve).find(|run| run.offered == knee.offered));
@@ -69,7 +69,7 @@ pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
     sustained(curve).min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// The objective's measure of a run; `None` when the run does not have it.
+/// The value of the objective's measure in a run; `None` if the run lacks it.
 pub(crate) fn of_measure(run: &Run, measure: Measure) -> Option<Estimate> {
     let figures = &run.figures;
     let is = |q: f64| matches!(measure, Measure::Quantile(wanted) if (wanted - q).abs() < 1e-9);
@@ -89,9 +89,9 @@ pub(crate) struct Rates {
     pub(crate) bytes_per_second: f64,
 }
 
-/// A counter's share of its run's rates, so that those of all counters add up to them; `None` for a run without time.
+/// A counter's share of its run's rates, so that all counters add up to them; `None` for a run without duration.
 ///
-/// Its counts over the run's time would be too much: they include what drained after it.
+/// Counts divided by the run's duration would be too high, as they include operations that completed after it.
 pub(crate) fn rates(run: &Run, counter: &Counter) -> Option<Rates> {
     let share = |part: u64, all: u64| if all > 0 { part as f64 / all as f64 } else { 0.0 };
     (!run.span.is_zero()).then(|| Rates {
@@ -100,7 +100,8 @@ pub(crate) fn rates(run: &Run, counter: &Counter) -> Option<Rates> {
     })
 }
 
-/// True when what is bounded is none of mean, p50, p99 and p99.9 of all operations, so that tables need a column for it.
+/// True if the objective's measure is none of mean, p50, p99 and p99.9 of all operations, so that tables need a column
+/// for it.
 pub(crate) fn is_own_column(objective: &Objective) -> bool {
     let unusual = |q: f64| [0.5, 0.99, 0.999].iter().all(|known: &f64| (q - known).abs() > 1e-9);
     objective.over != Scope::All || matches!(objective.measure, Measure::Quantile(q) if unusual(q))

@@ -1,33 +1,33 @@
-//! One line that says how far a measurement is.
+//! Progress of a measurement on one line.
 
 use plimsoll_units::Span;
 
 use crate::number;
 
-/// What is going on, for one line of a terminal.
+/// State of a measurement.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
-    /// What is being done, such as `open load`.
+    /// Current phase, such as `open load`.
     pub phase: &'a str,
     /// The offered load, such as `depth 8`.
     pub point: String,
-    /// Operations per second of late.
+    /// Recent operations per second.
     pub rate: f64,
-    /// The unit of that, such as `IOPS`.
+    /// Unit of `rate`, such as `IOPS`.
     pub unit: &'static str,
-    /// 99th percentile of late.
+    /// Recent 99th percentile.
     pub p99: Option<Span>,
-    /// How much of all is done, 0 to 1.
+    /// Completed share of the whole measurement, 0 to 1.
     pub done: f64,
-    /// How long the rest will take.
+    /// Estimated remaining time.
     pub left: Span,
 }
 
 /// Columns of the bar between its brackets.
 const BAR: usize = 20;
 
-/// One line of ASCII, at most `width` columns, without a newline. What does not fit goes: first the bar, then the
-/// phase, then from the end.
+/// Formats the state as a line of ASCII of at most `width` columns, without a newline. If the width is too small, the
+/// bar is omitted first, then the phase, then the end.
 pub fn progress_line(view: &Progress<'_>, width: usize) -> String {
     let done = if view.done.is_finite() { view.done.clamp(0.0, 1.0) } else { 0.0 };
     let filled = (done * BAR as f64).round() as usize;

@@ -1,19 +1,19 @@
-//! Axes: where a value lies between two ends, and which values get a tick.
+//! Axes: linear and logarithmic scales and their ticks.
 
-/// How values spread over an axis.
+/// Distribution of values over an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// Evenly.
+    /// Linear.
     Linear { low: f64, high: f64 },
-    /// By factors; both ends are above zero.
+    /// Logarithmic; both ends are above zero.
     Log { low: f64, high: f64 },
 }
 
-/// A place on an axis that is worth marking.
+/// A position on an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
-    /// It has room for a label.
+    /// True if there is room for a label.
     pub labelled: bool,
 }
 
@@ -21,13 +21,13 @@ pub(crate) struct Tick {
 const LINEAR_FACTOR: f64 = 10.0;
 
 impl Scale {
-    /// From zero to a little above `high`.
+    /// Linear from zero to slightly above `high`.
     pub fn from_zero(high: f64) -> Self {
         let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
         Self::Linear { low: 0.0, high: high * 1.04 }
     }
 
-    /// For latencies: by factors when they span more than a decade, else evenly from zero.
+    /// For latencies: logarithmic if they span more than a decade, otherwise linear from zero.
     pub fn for_latency(low: f64, high: f64) -> Self {
         if !(low > 0.0 && high.is_finite() && high >= low) {
             return Self::from_zero(high);
@@ -35,7 +35,7 @@ impl Scale {
         if high / low <= LINEAR_FACTOR { Self::from_zero(high * 1.04) } else { Self::log(low, high) }
     }
 
-    /// By factors, opened to the 1, 2 or 5 outside the values; evenly from zero where an end has no decade.
+    /// Logarithmic, extended to the next 1, 2 or 5; linear from zero if an end is not positive.
     pub fn log(low: f64, high: f64) -> Self {
         let (down, up) = (round_outward(low / 1.05, Side::Down), round_outward(high * 1.05, Side::Up));
         if down > 0.0 && up.is_finite() { Self::Log { low: down, high: up } } else { Self::from_zero(high) }
@@ -48,7 +48,7 @@ impl Scale {
         }
     }
 
-    /// 0 at the low end, 1 at the high one; values outside lie on the nearer end.
+    /// Position from 0 (low end) to 1 (high end); values outside are clamped.
     pub fn place(self, value: f64) -> f64 {
         let share = match self {
             Self::Linear { low, high } => (value - low) / (high - low),
@@ -57,13 +57,13 @@ impl Scale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// True when `value` lies between the ends.
+    /// True if `value` lies between the ends.
     pub fn holds(self, value: f64) -> bool {
         let (low, high) = self.ends();
         value >= low && value <= high
     }
 
-    /// About `most` labelled ticks, ascending: steps of 1, 2 or 5, or decades with 2 and 5 between.
+    /// About `most` labelled ticks, ascending: steps of 1, 2 or 5, or decades with 2 and 5 between them.
     pub fn ticks(self, most: usize) -> Vec<Tick> {
         match self {
             Self::Linear { low, high } => linear_ticks(low, high, most),
@@ -78,7 +78,7 @@ enum Side {
     Up,
 }
 
-/// The nearest 1, 2 or 5 times a power of ten that is not inside of `value`.
+/// The nearest 1, 2 or 5 times a power of ten at or outside of `value`.
 fn round_outward(value: f64, side: Side) -> f64 {
     let decade = 10f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade);

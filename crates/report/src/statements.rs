@@ -1,16 +1,15 @@
-//! Statements of one session as rows: how many, how long, and what the log did meanwhile; and the same test of several
-//! databases beside each other. Knows nothing about layout.
+//! Tables of statements of a single session: counts, times and log activity; and comparison of a test across databases.
 
 use plimsoll_record::{Statements, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
-use crate::crowds::divided;
 use crate::number;
 use crate::page::{Column, ColumnKind, Table, UNKNOWN};
+use crate::sessions::divided;
 use crate::suite::{Row, rows};
 use crate::words::clean;
 
-/// Steps of statements that count, in the order in which they were made first, each in its median round.
+/// The valid steps of statements, in the order of their first execution, each in its median round.
 fn of<'a>(suite: &'a SuiteRun) -> Vec<(Row<'a>, &'a Statements)> {
     let both = |row: Row<'a>| match &row.step.work {
         StepWork::Statements(work) => Some((row, work.as_ref())),
@@ -19,11 +18,11 @@ fn of<'a>(suite: &'a SuiteRun) -> Vec<(Row<'a>, &'a Statements)> {
     rows(suite).into_iter().filter_map(both).collect()
 }
 
-/// The steps as a table; without rows where there are none.
+/// The steps as a table; empty if there are none.
 pub(crate) fn table(suite: &SuiteRun) -> Table {
     let columns = [
         Column::new("step", "", ColumnKind::Text, 0),
-        Column::new("asked", "statements", ColumnKind::Share, 5),
+        Column::new("planned", "statements", ColumnKind::Share, 5),
         Column::new("done", "statements", ColumnKind::Share, 0),
         Column::new("wrong", "", ColumnKind::Share, 1),
         Column::new("took", "", ColumnKind::Share, 0),
@@ -39,10 +38,10 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
     let cells: Vec<Vec<String>> = all.iter().map(|(row, work)| cells(row, work)).collect();
     let mut notes = Vec::new();
     if all.iter().any(|(row, _)| row.rounds > 1) {
-        notes.push("of several rounds the median one is shown".to_owned());
+        notes.push("the median of several rounds is shown".to_owned());
     }
     if all.iter().any(|(_, work)| work.done < work.asked) {
-        notes.push("where fewer were done than asked, the time was over first".to_owned());
+        notes.push("steps with fewer statements than planned reached their time limit".to_owned());
     }
     Table::of_texts(columns, &cells, notes).without_unknown()
 }
@@ -71,33 +70,33 @@ fn cells(row: &Row<'_>, work: &Statements) -> Vec<String> {
     ]
 }
 
-/// How long one test took with one suite.
+/// Duration of a test in a suite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Took {
-    /// Seconds, all steps of the test together.
+    /// Total seconds of the test's steps.
     pub seconds: f64,
-    /// Some steps ended before all was asked; their time is what all would have taken at their rate.
+    /// True if a step ended early; its duration is extrapolated from its rate.
     pub estimated: bool,
-    /// Statements that brought other rows than they should have.
+    /// Statements with wrong results.
     pub wrong: u64,
 }
 
-/// A test, or a step of one, with its time in each suite.
+/// A test or step with its duration in each suite.
 pub(crate) struct Test {
     pub name: String,
     pub took: Vec<Option<Took>>,
 }
 
-/// Whether steps of a test stand together.
+/// Grouping of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// By what stands before the colon of their names.
+    /// By the prefix of their names before the colon.
     Test,
-    /// Each for itself.
+    /// No grouping.
     Step,
 }
 
-/// What several suites have in common, in the order of the first that has it.
+/// The tests that several suites have in common, in the order of the first suite that has them.
 pub(crate) fn tests(suites: &[&SuiteRun], by: By) -> Vec<Test> {
     let mut out: Vec<Test> = Vec::new();
     for (index, suite) in suites.iter().enumerate() {
@@ -125,7 +124,7 @@ fn add(took: &mut Option<Took>, work: &Statements) {
     took.wrong = took.wrong.saturating_add(work.wrong);
 }
 
-/// The time in seconds; `+` where a part is estimated, `?` where rows were wrong.
+/// The duration in seconds; `+` if a part is extrapolated, `?` if results were wrong.
 pub(crate) fn seconds(took: &Took) -> String {
     let signs = [(took.estimated, "+"), (took.wrong > 0, "?")];
     let signs: String = signs.into_iter().filter(|(holds, _)| *holds).map(|(_, sign)| sign).collect();

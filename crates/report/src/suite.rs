@@ -1,6 +1,4 @@
-//! The steps of a suite as rows: one for each name, its rounds beside each other.
-//!
-//! What stands in the cells is the same for text, CSV and pages.
+//! The steps of a suite as rows, with the rounds of each step side by side.
 
 use plimsoll_record::{Bins, CpuTime, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
@@ -9,25 +7,25 @@ use crate::number;
 use crate::page::{Column, ColumnKind, Table, UNKNOWN};
 use crate::words::clean;
 
-/// How the figures of steps are meant.
+/// Definition of the figures of steps.
 pub(crate) const MEANT: &str = "over the whole of each step, from its first operation to its last answer, a final flush \
                                 included; times are service times; 1 MB is 1,000,000 bytes";
 
-/// A step of which there is a figure, in its median round.
+/// A step with results, in its median round.
 #[derive(Clone, Debug)]
 pub(crate) struct Row<'a> {
     pub step: &'a StepRun,
-    /// Rounds that count.
+    /// Number of valid rounds.
     pub rounds: usize,
-    /// Operations, or files, per second in each round, from the least to the most.
+    /// Operations, or files, per second in each round, ascending.
     pub rates: Vec<f64>,
-    /// Bytes per second; none for steps of files.
+    /// Bytes per second; `None` for steps on files.
     pub bytes_per_second: Option<f64>,
-    /// Time of each operation.
+    /// Service time of each operation.
     pub times: Bins,
-    /// Share of one processor, where it is known.
+    /// CPU time as a share of one processor, if known.
     pub cpu: Option<f64>,
-    /// The limit that held most operations of a model, and its share.
+    /// The limit that held most operations of a model, and its share of the operations.
     pub bound_by: Option<(&'a str, f64)>,
 }
 
@@ -38,7 +36,7 @@ impl Row<'_> {
     }
 }
 
-/// The steps that count, in the order in which they were made first.
+/// The valid steps, in the order of their first execution.
 pub(crate) fn rows(suite: &SuiteRun) -> Vec<Row<'_>> {
     let mut names: Vec<&str> = Vec::new();
     for step in suite.steps.iter().filter(|step| step.counts) {
@@ -49,7 +47,7 @@ pub(crate) fn rows(suite: &SuiteRun) -> Vec<Row<'_>> {
     names.iter().filter_map(|name| row(suite, name)).collect()
 }
 
-/// Steps that could not be done, each with its reason.
+/// Skipped steps with their reasons.
 pub(crate) fn skipped(suite: &SuiteRun) -> impl Iterator<Item = (&str, &str)> {
     suite.steps.iter().filter_map(|step| match &step.work {
         StepWork::Skipped { why } => Some((step.name.as_str(), why.as_str())),
@@ -57,10 +55,10 @@ pub(crate) fn skipped(suite: &SuiteRun) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// More names than these are counted.
+/// Maximum number of names to list.
 const MOST_NAMES: usize = 3;
 
-/// What the numbers of steps really measure, each sentence once, with the names of its steps before it.
+/// Definitions of the steps' figures, each once, with the names of the steps that it applies to.
 pub(crate) fn meanings<'a>(rows: &[Row<'a>]) -> Vec<(String, &'a str)> {
     let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     let of_steps = rows.iter().map(|row| row.step).filter(|step| !step.measures.is_empty());
@@ -109,17 +107,17 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
     Some(Row { step, rounds: ranked.len(), rates, bytes_per_second, times, cpu, bound_by })
 }
 
-/// Processor time as a share of one processor.
+/// CPU time as a share of one processor.
 fn busy(cpu: CpuTime, span: Span) -> Option<f64> {
     (!span.is_zero()).then(|| (cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64())
 }
 
-/// Operations, or files, per second; none where nothing was done or it took no time.
+/// Operations, or files, per second; `None` without operations or duration.
 fn rate(step: &StepRun) -> Option<f64> {
     let (count, span) = match &step.work {
         StepWork::Io { jobs, span, .. } => (jobs.iter().map(|job| job.total.operations()).sum(), *span),
         StepWork::Files { files, span, .. } => (*files, *span),
-        // What was asked of a database has its row even where nothing came of it.
+        // A database step has a row even without completed statements.
         StepWork::Statements(work) if work.done == 0 || work.span.is_zero() => return Some(0.0),
         StepWork::Statements(work) => (work.done, work.span),
         StepWork::Sessions(crowd) => return Some(number::seen(&crowd.run.figures.iops).unwrap_or(0.0)),
@@ -128,12 +126,12 @@ fn rate(step: &StepRun) -> Option<f64> {
     (count > 0 && !span.is_zero()).then(|| count as f64 / span.as_secs_f64())
 }
 
-/// True of operations on blocks and files: what is asked of a database has tables of its own.
+/// True for operations on blocks and files; those on databases have separate tables.
 fn is_of_storage(row: &Row<'_>) -> bool {
     matches!(row.step.work, StepWork::Io { .. } | StepWork::Files { .. })
 }
 
-/// The rows of blocks and files as a table.
+/// The steps on blocks and files as a table.
 pub(crate) fn table(suite: &SuiteRun) -> Table {
     let all = rows(suite);
     let rows: Vec<&Row<'_>> = all.iter().filter(|row| is_of_storage(row)).collect();
@@ -153,7 +151,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
     let cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row)).collect();
     let mut notes = Vec::new();
     if rows.iter().any(|row| row.rounds > 1) {
-        notes.push("of several rounds the median one is shown".to_owned());
+        notes.push("the median of several rounds is shown".to_owned());
     }
     Table::of_texts(columns, &cells, notes).without_unknown()
 }

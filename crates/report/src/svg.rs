@@ -1,4 +1,4 @@
-//! The curve as a picture of its own, for a README or an article.
+//! A curve as a standalone SVG file.
 
 use maud::{PreEscaped, html};
 use plimsoll_record::Curve;
@@ -6,8 +6,7 @@ use plimsoll_record::Curve;
 use crate::chart::{self, Size, px};
 use crate::words::{self, Counted};
 
-/// Latency against throughput of one curve, or of several over each other, as a file that follows the reader's light
-/// or dark scheme.
+/// Latency against throughput of one or more curves, as a file that follows the reader's light or dark colour scheme.
 pub fn svg(curves: &[&Curve]) -> String {
     let size = Size::WIDE;
     let drawing = chart::load_curve(curves, Counted::Operations, size);
@@ -33,7 +32,7 @@ pub fn svg(curves: &[&Curve]) -> String {
     page.into_string()
 }
 
-/// What a picture adds to the charts' style when it stands alone.
+/// Additional styles of a standalone file.
 pub(crate) const OWN_STYLE: &str = ".sheet { fill: var(--paper); }\n.chart text.headline { font-size: 18px; font-weight: 650; }\n\
                          .chart text.source { fill: var(--soft); }\n";
 

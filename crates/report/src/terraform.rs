@@ -1,31 +1,29 @@
-//! The cheapest choice of each cloud, or its layout of several volumes, as a fragment for Terraform, with the attribute
-//! names of its provider.
+//! The cheapest choice of each cloud, or its layout of several volumes, as a Terraform fragment with the provider's
+//! attribute names.
 //!
-//! Volumes only: machines, attachments and file systems are the reader's. Knows no network and no account: places are
-//! left to variables.
+//! Covers volumes only, not machines, attachments or file systems. Locations are variables.
 
 use plimsoll_catalogue::{Offer, OptionValue, Wrap};
 use plimsoll_choose::sizing::{Choice, Content, Sizing};
 
 use crate::words::{clean, sizing as words};
 
-/// How a product is written: the resource, and its attributes from the offer and the volume's name. `None` when it has no
-/// such form.
+/// Writes an offer under a volume name as a resource; `None` if the product has no Terraform resource.
 type Written = fn(&Offer, &str) -> Option<Block>;
 
 /// A resource without its count.
 struct Block {
     resource: &'static str,
-    /// Attributes in order, values as they are written.
+    /// Attributes in order, as Terraform expressions.
     attributes: Vec<(&'static str, String)>,
-    /// Variables that it uses, with what they are.
+    /// Variables used, with their descriptions.
     variables: &'static [(&'static str, &'static str)],
 }
 
-/// Providers by the word before the slash.
+/// Providers by the first part of the product's name.
 const PROVIDERS: [(&str, Written); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
 
-/// The fragment; `None` when no cloud volume was chosen.
+/// The fragment; `None` if no cloud volume was chosen.
 pub fn terraform(sizing: &Sizing) -> Option<String> {
     let (mut variables, mut blocks) = (Vec::new(), Vec::new());
     for (provider, written) in PROVIDERS {
@@ -43,12 +41,12 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
                 # machine that lets them through. Members of a stripe become one volume in the guest, such as with lvcreate --type striped.\n";
     let declared: Vec<String> = variables
         .iter()
-        .map(|(name, what)| format!("variable \"{name}\" {{\n  type        = string\n  description = \"{what}\"\n}}\n"))
+        .map(|(name, text)| format!("variable \"{name}\" {{\n  type        = string\n  description = \"{text}\"\n}}\n"))
         .collect();
     Some(format!("{head}\n{}\n{}", declared.join("\n"), blocks.join("\n")))
 }
 
-/// The volumes of a provider: of its layout if all of that can be written, otherwise the cheapest choice that can.
+/// The volumes of a provider: those of its layout if all have a resource, otherwise the cheapest choice that has one.
 fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(Content, &'s Choice)> {
     let is_written = |choice: &Choice| written(&choice.offer, "").is_some();
     let mut layouts = sizing.layouts.iter().filter(|layout| layout.provider == provider);
@@ -60,7 +58,7 @@ fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(Con
     single.map(|choice| (Content::Data, choice)).into_iter().collect()
 }
 
-/// A comment with the origin of price and choice, then the resource.
+/// A comment with the source of price and choice, then the resource.
 fn resource(choice: &Choice, name: &str, block: &Block) -> String {
     let mut out = format!("# {}\n", comment(&choice.offer.short().to_string()));
     if let Some(price) = &choice.price {
@@ -83,7 +81,7 @@ fn resource(choice: &Choice, name: &str, block: &Block) -> String {
     out + "}\n"
 }
 
-/// Text that cannot end the comment that it stands in.
+/// Sanitises a text for use in a comment.
 fn comment(text: &str) -> String {
     clean(text).replace(['\n', '\r'], " ")
 }
@@ -100,7 +98,7 @@ fn text(value: &str) -> String {
     format!("\"{value}\"")
 }
 
-/// The value of an option; `None` where the product has none of this name.
+/// The value of an option; `None` if the product lacks the option.
 fn option(offer: &Offer, name: &str) -> Option<String> {
     let chosen = offer.options.iter().find(|chosen| &*chosen.name == name)?;
     match chosen.value.as_ref()? {
@@ -109,12 +107,12 @@ fn option(offer: &Offer, name: &str) -> Option<String> {
     }
 }
 
-/// The product's word after the slash.
+/// The second part of the product's name.
 fn kind(offer: &Offer) -> &str {
     offer.product().name().split_once('/').map_or("", |(_, kind)| kind)
 }
 
-/// Attributes that are there only when the option is.
+/// Attributes of options that are set.
 fn optional<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> Vec<(&'static str, String)> {
     names.into_iter().filter_map(|(attribute, name)| Some((attribute, option(offer, name)?))).collect()
 }
@@ -152,7 +150,7 @@ fn azure(offer: &Offer, name: &str) -> Option<Block> {
         attributes.extend(optional(offer, [("disk_iops_read_write", "iops"), ("disk_mbps_read_write", "throughput")]));
     }
     if kind(offer) == "premium-ssd" {
-        // A tier above the size's own; of the own one it says the same.
+        // The tier is set only if it differs from the default of the size.
         attributes.extend(option(offer, "tier").map(|tier| ("tier", text(&tier))));
     }
     let says_yes = |option_name: &str| option(offer, option_name).as_deref() == Some("yes");

@@ -7,7 +7,7 @@ mod table;
 
 use crate::page::{Block, Column, Fact, Page, Section, Table};
 
-/// Whether escape sequences may be used. No colour carries meaning alone.
+/// Whether to use escape sequences. Colour is never the only carrier of meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
     /// None.
@@ -17,7 +17,7 @@ pub enum Color {
     Ansi,
 }
 
-/// Which characters the terminal shows.
+/// Characters that the terminal can display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
     /// ASCII only.
@@ -27,12 +27,12 @@ pub enum Charset {
     Unicode,
 }
 
-/// How a text is to look.
+/// Style of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextStyle {
-    /// Escape sequences or none.
+    /// Use of escape sequences.
     pub color: Color,
-    /// Columns of the terminal; fewer than 40 are taken for 40.
+    /// Columns of the terminal; at least 40 are used.
     pub width: usize,
     /// Characters that may be used.
     pub unicode: Charset,
@@ -45,19 +45,19 @@ impl Default for TextStyle {
     }
 }
 
-/// A page for a terminal, ending in a newline. No line passes the width, but for commands and lists for scripts.
+/// Renders a page for a terminal, ending in a newline. Lines fit the width, except commands and lists for scripts.
 pub fn page_text(page: &Page, style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&page::parts(page, &style), &style)
 }
 
-/// A table of texts, with notes below it. No line passes the width.
+/// Renders a table of texts with notes. Lines fit the width.
 pub fn grid(columns: &[Column], rows: &[Vec<String>], notes: &[String], style: &TextStyle) -> String {
     let table = Table::of_texts(columns, rows, notes.to_vec());
     page_text(&Page { sections: vec![Section::bare("", vec![Block::Table(table)])], ..Page::default() }, style)
 }
 
-/// A title, then names of at most 8 letters with their values; names without a value are left out.
+/// Renders a title and names of at most 8 letters with their values; empty values are omitted.
 pub fn facts(title: &str, facts: &[(&'static str, String)], style: &TextStyle) -> String {
     let facts = facts.iter().filter(|(_, text)| !text.is_empty());
     let facts = facts.map(|(name, text)| Fact::new(*name, text)).collect();

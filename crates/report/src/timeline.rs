@@ -1,66 +1,65 @@
-//! What happened second by second, with the moments at which something was changed: a picture of its own, such as of a
-//! volume whose level follows its load.
+//! Timeline as a standalone SVG, with the times of changes, such as of a volume whose level follows its load.
 
 use maud::{PreEscaped, html};
 
 use crate::chart::{self, Size, px};
 
-/// A story over time, in panels below each other.
+/// Values over time, in panels below each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// What it shows, in one line.
+    /// Title, on one line.
     pub title: String,
-    /// Where the figures come from, and what is doubtful about them, in one line.
+    /// Source of the figures and their limitations, on one line.
     pub source: String,
-    /// At least one, from top to bottom.
+    /// At least one panel, from top to bottom.
     pub panels: Vec<Panel>,
-    /// Changes, in the order of time.
+    /// Changes, in chronological order.
     pub marks: Vec<Mark>,
-    /// Moments in seconds that are named below, such as hours of a day; empty for seconds from the beginning.
+    /// Labelled times in seconds, such as hours of a day; empty for seconds since the beginning.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// One panel: values of one unit.
+/// A panel: values of the same unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// What its values are, with the unit: `completed, IOPS`.
+    /// Name of the values with the unit: `completed, IOPS`.
     pub name: String,
-    /// How its values are written.
+    /// Scale and format of the values.
     pub scale: PanelScale,
-    /// At most three, by their tone from light to dark.
+    /// At most three, from light to dark.
     pub tracks: Vec<Track>,
-    /// Values that nothing can pass, each with its name; may be empty.
+    /// Upper limits with their names; may be empty.
     pub limits: Vec<(f64, String)>,
 }
 
-/// How values are spread over a panel and written beside it.
+/// Scale and format of a panel's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PanelScale {
-    /// Counts by second, from zero.
+    /// Rates, linear from zero.
     Rate,
-    /// Times in nanoseconds, by factors where they span more than a decade.
+    /// Times in nanoseconds, logarithmic if they span more than a decade.
     Time,
 }
 
-/// One line in a panel.
+/// A line in a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
-    /// What it is called at its end; empty for the only one.
+    /// Label at the end of the line; empty if it is the only line.
     pub name: String,
-    /// Seconds, and the value there. A value that is not finite is left out, and the line is broken there.
+    /// Seconds and value. The line is broken at values that are not finite.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A moment at which something was changed.
+/// Time of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// Seconds.
     pub at: f64,
-    /// What: two or three words.
+    /// Description in two or three words.
     pub label: String,
 }
 
-/// The timeline as a file that follows the reader's light or dark scheme.
+/// Renders the timeline as a file that follows the reader's light or dark colour scheme.
 pub fn timeline(story: &Timeline) -> String {
     let size = Size::WIDE;
     let drawing = chart::panels(story, size);

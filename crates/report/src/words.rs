@@ -1,4 +1,4 @@
-//! Loads, paces, verdicts and error numbers in the field's words. Plain text: whoever renders it escapes it.
+//! Loads, paces, verdicts and error numbers as text. Renderers escape it.
 
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
 use plimsoll_record::{Curve, Ended, Estimate, Finding, LoadLine, Run, Weight};
@@ -6,6 +6,7 @@ use plimsoll_units::Bytes;
 
 use crate::{number, pick};
 
+pub(crate) mod confidence;
 mod counted;
 pub(crate) mod database;
 pub mod diagnosis;
@@ -14,16 +15,15 @@ pub(crate) mod offer;
 mod place;
 mod replay;
 pub(crate) mod sizing;
-pub(crate) mod standing;
 
+pub use confidence::run;
 pub(crate) use counted::{Counted, sessions};
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, duration, source_place};
 pub(crate) use replay::{outcome, recording, replay};
-pub use standing::run;
 
-/// A stream in the field's terms: `8 KiB random, 80 % reads, uniform over 4 GiB`.
+/// A stream: `8 KiB random, 80 % reads, uniform over 4 GiB`.
 pub fn stream(spec: &StreamSpec) -> String {
     let access = match spec.pattern {
         Pattern::Sequential => "sequential",
@@ -94,7 +94,7 @@ pub(crate) fn offered(offered: &Pace) -> String {
     }
 }
 
-/// The spacing of all open loads among the runs, when they share one.
+/// The arrival spacing shared by all open loads of the runs, if any.
 pub(crate) fn arrivals(runs: &[Run]) -> Option<&'static str> {
     let mut found = runs.iter().filter_map(|run| match run.offered {
         Pace::Open { arrival, .. } => Some(arrival),
@@ -104,7 +104,7 @@ pub(crate) fn arrivals(runs: &[Run]) -> Option<&'static str> {
     found.all(|other| other == first).then_some(spacing(first))
 }
 
-/// How arrivals are spaced: `Poisson`, `even` or `as recorded`.
+/// Spacing of arrivals: `Poisson`, `even` or `as recorded`.
 pub const fn spacing(arrival: Arrival) -> &'static str {
     match arrival {
         Arrival::Constant => "even",
@@ -113,7 +113,7 @@ pub const fn spacing(arrival: Arrival) -> &'static str {
     }
 }
 
-/// A load line in a sentence without its full stop: `41,200 IOPS (39,800 to 42,600) keep p99 <= 1 ms`.
+/// A load line as a sentence without full stop: `41,200 IOPS (39,800 to 42,600) keep p99 <= 1 ms`.
 pub fn load_line(line: &LoadLine) -> String {
     Counted::Operations.load_line(line)
 }
@@ -123,7 +123,7 @@ pub fn rate(iops: &Estimate) -> String {
     Counted::Operations.rate(iops)
 }
 
-/// What holds the load back, in a sentence; `None` when the runs do not tell.
+/// The limit of a curve as a sentence; `None` if the runs do not determine it.
 pub fn limit(curve: &Curve) -> Option<String> {
     let findings = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
     if findings.clone().any(|finding| matches!(finding, Finding::GeneratorBound { .. })) {
@@ -137,14 +137,16 @@ pub fn limit(curve: &Curve) -> Option<String> {
     let most = pick::fastest(curve)?;
     let most = format!("{} IOPS", number::three(most.figures.iops.value));
     Some(match curve.load_line.as_ref()? {
-        LoadLine::At { .. } => format!("Latency is the limit: the storage answers up to {most}, but not in time."),
-        LoadLine::Beyond { .. } => format!("Throughput is the limit: no run got beyond {most}."),
-        LoadLine::Never { .. } => "Latency is the limit: even the lightest load takes longer.".into(),
+        LoadLine::At { .. } => {
+            format!("Latency is the limit: the storage completes up to {most}, but misses the objective.")
+        }
+        LoadLine::Beyond { .. } => format!("Throughput is the limit: no run exceeded {most}."),
+        LoadLine::Never { .. } => "Latency is the limit: even the lightest load misses the objective.".into(),
         LoadLine::Refused { .. } => return None,
     })
 }
 
-/// Why a curve is not whole, in a sentence; `None` when it is.
+/// Reason why a curve is incomplete, as a sentence; `None` if it is complete.
 pub const fn ended(ended: Ended) -> Option<&'static str> {
     match ended {
         Ended::Complete => None,
@@ -153,7 +155,7 @@ pub const fn ended(ended: Ended) -> Option<&'static str> {
     }
 }
 
-/// A finding's weight in a word.
+/// A finding's weight as a word.
 pub const fn weight(weight: Weight) -> &'static str {
     match weight {
         Weight::Note => "note",
@@ -162,7 +164,7 @@ pub const fn weight(weight: Weight) -> &'static str {
     }
 }
 
-/// What a finding says, with error numbers by name.
+/// The text of a finding, with names of error numbers.
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Errors { count, errno: number } => {
@@ -172,7 +174,7 @@ pub fn finding(finding: &Finding) -> String {
     }
 }
 
-/// A text from outside without control characters: a file name must not move a terminal's cursor or break XML.
+/// Removes control characters from external text, such as file names, which could control the terminal or break XML.
 pub fn clean(text: &str) -> String {
     let allowed = |c: char| {
         !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

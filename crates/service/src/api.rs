@@ -37,6 +37,9 @@ pub struct Level {
     /// Disconnects clients if the real product changes only while detached.
     #[serde(default)]
     pub force_detach: bool,
+    /// Changes it with clients connected, even if the documents of the vendor require a detached volume.
+    #[serde(default)]
+    pub online: bool,
 }
 
 /// `POST /v1/volumes/{name}/resize`: enlarges a volume.
@@ -194,7 +197,10 @@ pub struct Volume {
     /// URIs for NBD clients.
     #[serde(default)]
     pub uris: Vec<String>,
-    /// Number of connected NBD clients.
+    /// The volume as an iSCSI target; absent if the service has no portal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iscsi: Option<IscsiTarget>,
+    /// Number of connected clients: NBD connections and iSCSI sessions.
     pub clients: usize,
     /// Block device on this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -211,6 +217,30 @@ pub struct Volume {
     /// Cost so far; absent if the product has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+}
+
+/// `GET /v1/volumes/{name}/iscsi`: a volume as logical unit 0 of an iSCSI target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IscsiTarget {
+    /// Name of the target. It is the same in each run of the service, and changes with the product of the volume.
+    pub iqn: String,
+    /// Addresses of its portals, `HOST:PORT`, in a fixed order. Each is a path; the first suffices for a product
+    /// without multipath.
+    pub portals: Vec<String>,
+    /// Commands of one path in flight.
+    pub queue_depth: u32,
+    /// Identifier of the unit in the notation of udev and multipath: `36000...`.
+    pub wwid: String,
+    /// Name by which initiators authenticate with CHAP; absent if all are admitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chap_user: Option<String>,
+    /// Vendor of INQUIRY data.
+    pub vendor: String,
+    /// Product of INQUIRY data.
+    pub product: String,
+    /// Portals of the controller that owns the unit, for asymmetric paths; absent if all paths are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimized: Option<Vec<String>>,
 }
 
 /// Cost of a volume since its creation, at list prices, by the second.
@@ -270,6 +300,38 @@ pub struct Stats {
     /// Number of reads of damaged blocks.
     #[serde(default)]
     pub damaged_reads: u64,
+}
+
+/// Counters of a volume at a moment, for displays that are updated several times a second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LiveVolume {
+    /// Name of the volume.
+    pub name: String,
+    /// Present configuration.
+    pub like: String,
+    /// Level of the product; absent without levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u32>,
+    /// Size in bytes as seen by clients.
+    pub size_bytes: u64,
+    /// `false` for a snapshot.
+    pub writable: bool,
+    /// Number of connected clients.
+    pub clients: usize,
+    /// Whether it is a block device of this host.
+    pub attached: bool,
+    /// Completed operations since the start of the service.
+    pub ops: u64,
+    /// Bytes transferred since then.
+    pub bytes: u64,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// Last second with replies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<Period>,
+    /// Cost so far and its currency; absent if the product has no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<(String, String)>,
 }
 
 /// `POST /v1/scrub`: compares data with their checksums.
@@ -383,6 +445,9 @@ pub struct About {
     pub checksums: bool,
     /// Listening addresses for NBD clients.
     pub listens: Vec<String>,
+    /// Addresses of iSCSI portals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iscsi: Vec<String>,
 }
 
 /// Best performance of the service on this host, measured without a model.

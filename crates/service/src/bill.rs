@@ -87,6 +87,19 @@ impl Bill {
         likes > 0 && (self.past.len() > PARTS_MAX || likes > LIKES_BYTES)
     }
 
+    /// Cost until `now_ns` and its currency, as in [`Self::cost`], without the parts.
+    pub fn so_far(&self, now_ns: u64) -> Option<(String, String)> {
+        let last = || self.past.iter().rev().find_map(|part| Some(&part.sum.as_ref()?.currency));
+        let present = self.present.price.as_ref();
+        let currency = present.map(|price| &price.currency).or_else(last)?;
+        let sums = self.past.iter().filter_map(|part| part.sum.as_ref()).filter(|sum| sum.currency == *currency);
+        let past: u128 = sums.map(|sum| sum.exact).sum();
+        let span_ns = u128::from(now_ns.saturating_sub(self.present.since_ns));
+        let present =
+            present.map_or(0, |price| u128::from(price.monthly) * span_ns + u128::from(price.once) * MONTH_NS);
+        Some((decimal(rounded(past + present)), currency.clone()))
+    }
+
     /// Cost until `now_ns`, in the currency of the present or else the last price. `None` if there was never a price.
     pub fn cost(&self, now_ns: u64) -> Option<Cost> {
         let mut parts = self.past.clone();
@@ -200,6 +213,8 @@ mod tests {
         );
         let parts: Vec<(&str, u64, &str)> =
             cost.parts.iter().map(|part| (part.like.as_str(), part.span_ns / HOUR_NS, part.cost.as_str())).collect();
+        let sum = Some((cost.so_far.clone(), cost.currency.clone()));
+        assert_eq!(bill.so_far(begin + 156 * HOUR_NS), sum);
         assert_eq!(parts, [("oci:100GB", 146, "0.850000"), ("oci:100GB,vpu=20", 10, "0.081507")]);
         assert_eq!(bill.cost(0).unwrap().so_far, "0.506507", "a clock that is set back takes nothing away");
     }

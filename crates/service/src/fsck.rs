@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::metadata::StoredMetadata;
 use crate::refusal::shown;
 
+const FORMAT: &str = "plimsoll.check/1";
 /// Maximum number of damaged blocks listed by name.
 const DAMAGED_SHOWN: usize = 20;
 
@@ -26,8 +27,11 @@ pub enum Repair {
 }
 
 /// Result of a check.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
+    /// Name and version of this format.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: &'static str,
     /// Identity of the directory.
     pub id: String,
     /// Commits in the log since the beginning, including compacted commits.
@@ -87,7 +91,7 @@ pub enum AddChecksums {
 }
 
 /// A checked volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckedVolume {
     /// Name of the volume.
     pub name: String,
@@ -100,7 +104,7 @@ pub struct CheckedVolume {
 /// Checks and optionally repairs a data directory. Fails if it is in use, foreign, or unreadable.
 pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result<Check, DirectoryError> {
     let mut inspection = Inspection::open(directory)?;
-    let mut check = Check { id: inspection.id().to_string(), ..Check::default() };
+    let mut check = Check { format: FORMAT, id: inspection.id().to_string(), ..Check::default() };
     let was_sound = metadata(&mut inspection, &mut check, repair)? & data_files(&mut inspection, &mut check, repair)?;
     let log = inspection.log();
     check.commits = log.next();

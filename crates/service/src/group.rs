@@ -22,7 +22,7 @@ const SIZE: u64 = 1;
 pub(crate) struct Group {
     pub id: GroupId,
     /// Volume that stores the metadata.
-    volume: VolumeId,
+    pub volume: VolumeId,
     pub metadata: GroupMetadata,
     /// Names of the stages.
     pub stages: Vec<String>,

@@ -33,7 +33,7 @@ pub use openapi::document as openapi;
 pub use token::{Token, TokenError};
 
 use crate::Service;
-use plimsoll_front::sockets::{Listening, Place, SocketFile};
+use plimsoll_front::sockets::{ListenAddress, Listening, SocketFile};
 
 /// Concurrent clients per listener; further clients wait. With a token, only authenticated clients count.
 const MAX_CLIENTS: usize = 64;
@@ -54,6 +54,11 @@ const BLOCKING_THREADS: usize = 8;
 /// Pause after a failed `accept`, for instance with too many open files.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
+/// Router of the control API, without access rules: the caller has to authenticate its clients.
+pub fn router(service: &Service) -> Router {
+    routes::router(service)
+}
+
 /// A listener with its access rule.
 #[derive(Debug)]
 pub struct Entrance {
@@ -71,11 +76,19 @@ pub struct Control {
 }
 
 impl Control {
-    /// Starts serving clients.
+    /// Starts serving clients of the control API.
     ///
     /// # Errors
     /// The runtime cannot be created, or a socket is invalid.
     pub fn open(service: &Service, entrances: Vec<Entrance>) -> io::Result<Self> {
+        Self::serve(routes::router(service), entrances)
+    }
+
+    /// Starts serving clients of any API, with the same limits of clients and waits.
+    ///
+    /// # Errors
+    /// The runtime cannot be created, or a socket is invalid.
+    pub fn serve(router: Router, entrances: Vec<Entrance>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -83,7 +96,6 @@ impl Control {
             .thread_name("control-work")
             .build()?;
         let (stop, stopped) = watch::channel(false);
-        let router = routes::router(service);
         let entered = runtime.enter();
         let listeners = entrances.into_iter().map(BoundListener::new).collect::<io::Result<Vec<BoundListener>>>()?;
         drop(entered);
@@ -128,11 +140,11 @@ impl BoundListener {
 }
 
 impl Listener {
-    fn new(socket: OwnedFd, place: &Place) -> io::Result<Self> {
+    fn new(socket: OwnedFd, place: &ListenAddress) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&socket, true)?;
         Ok(match place {
-            Place::Unix(_) => Self::Unix(UnixListener::from_std(socket.into())?),
-            Place::Tcp { .. } => Self::Tcp(TcpListener::from_std(socket.into())?),
+            ListenAddress::Unix(_) => Self::Unix(UnixListener::from_std(socket.into())?),
+            ListenAddress::Tcp { .. } => Self::Tcp(TcpListener::from_std(socket.into())?),
         })
     }
 

@@ -44,7 +44,7 @@ impl Service {
             )));
         }
         self.can_emulate(&product, volume.size)?;
-        let why = detached_only(&volume.product, &product);
+        let why = if level.online { None } else { detached_only(&volume.product, &product) };
         Ok((product, why))
     }
 
@@ -76,6 +76,7 @@ impl Service {
 
     /// Applies committed metadata to the served volume.
     pub(crate) fn apply_product(&self, volume: &mut Volume, product: Product) -> Result<(), Refusal> {
+        volume.unit = self.unit_of(volume.id, &volume.metadata, &product);
         volume.product = product;
         let (export, seed) = (volume.export, volume.metadata.seed);
         let (model, offer) = (volume.product.model.clone(), volume.offer(self.inner.options.slow));

@@ -4,6 +4,7 @@ use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use plimsoll_front::Server;
+use plimsoll_front::iscsi::Controller;
 use plimsoll_volume::{Access, Edit, Export, VolumeId};
 
 use crate::api;
@@ -15,19 +16,26 @@ use crate::moment;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
 use crate::service::{Service, State};
+use crate::tags::{Tags, check_tags};
 use crate::volume::{Served, Volume};
 use crate::watch::Watch;
 
 /// Grace period for the disconnection of the last client.
 const DISCONNECT_GRACE: Duration = Duration::from_secs(1);
 /// Timeout for requests in flight.
-const IN_FLIGHT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const IN_FLIGHT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Poll interval.
-const POLL_INTERVAL: Duration = Duration::from_millis(2);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 impl Service {
     /// Creates a volume.
     pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
+        self.create_tagged(create, Tags::new())
+    }
+
+    /// Creates a volume with tags, in a single commit.
+    pub fn create_tagged(&self, create: &api::Create, tags: Tags) -> Result<api::Volume, Refusal> {
+        check_tags(&tags)?;
         let mut state = self.state();
         state.free(&create.name)?;
         let product = Product::read(&create.like, self.products(), create.size_bytes)?;
@@ -37,6 +45,7 @@ impl Service {
         let mut metadata = VolumeMetadata::new(&create.name, &product.like, &product.model.to_string(), moment::now());
         metadata.seed = create.seed.unwrap_or(metadata.seed);
         metadata.group.clone_from(&create.group);
+        metadata.tags = tags;
         metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
         let edit = Edit::Create { size, text: metadata.text() };
         self.make(&mut state, edit, metadata, product, (size, Access::ReadWrite))
@@ -47,15 +56,21 @@ impl Service {
         if fork.like.is_some() {
             return Err(Refusal::bad("a snapshot is like its volume: make a clone of it that is like something else"));
         }
-        self.fork(name, fork, Access::ReadOnly)
+        self.fork(name, fork, Access::ReadOnly, Tags::new())
     }
 
     /// Creates a clone: a writable volume with the present content of this volume.
     pub fn clone_volume(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
-        self.fork(name, fork, Access::ReadWrite)
+        self.fork(name, fork, Access::ReadWrite, Tags::new())
     }
 
-    fn fork(&self, name: &str, fork: &api::Fork, access: Access) -> Result<api::Volume, Refusal> {
+    /// Creates a clone with tags, in a single commit.
+    pub fn clone_tagged(&self, name: &str, fork: &api::Fork, tags: Tags) -> Result<api::Volume, Refusal> {
+        self.fork(name, fork, Access::ReadWrite, tags)
+    }
+
+    fn fork(&self, name: &str, fork: &api::Fork, access: Access, tags: Tags) -> Result<api::Volume, Refusal> {
+        check_tags(&tags)?;
         let mut state = self.state();
         let (of, size, group, mut product) = {
             let of = state.volume(name)?;
@@ -73,6 +88,7 @@ impl Service {
         // No check of the floor: a product too fast for this host must not prevent a copy of the data.
         let mut metadata = VolumeMetadata::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
         metadata.of = Some(name.to_owned());
+        metadata.tags = tags;
         if access == Access::ReadWrite {
             metadata.group = group;
             metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
@@ -101,10 +117,12 @@ impl Service {
         let name = metadata.name.clone();
         let group = metadata.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
         let id: VolumeId = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&name, &error))?;
+        let unit = self.unit_of(id, &metadata, &product);
         let served = Served::new(id, &metadata, &product, (size, access), group, self.inner.options.slow);
+        let served = served.with_unit(unit.clone());
         let export = self.inner.handle.call(move |server| served.begin(server))??;
         let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
-        let volume = Volume::new(id, export, (size, access), metadata, product, automation);
+        let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
         let shown = self.show(&volume);
         state.volumes.insert(name, volume);
         shown
@@ -182,12 +200,13 @@ impl Service {
             // The volume still exists: serve it again.
             let (volume, groups) = (state.volume(name)?, &state.groups);
             let group = volume.metadata.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
-            let Volume { id, size, access, metadata, product, .. } = volume;
+            let Volume { id, size, access, metadata, product, unit, .. } = volume;
             let served = Served::new(*id, metadata, product, (*size, *access), group, self.inner.options.slow);
+            let served = served.with_unit(unit.clone());
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let volume = state.volume_mut(name)?;
             volume.export = export;
-            volume.watch = Watch::default();
+            (volume.watch, volume.owner) = (Watch::default(), Controller::default());
             return Err(Refusal::of_edit(name, &error));
         }
         state.volumes.remove(name);
@@ -251,8 +270,11 @@ impl Service {
             })?;
             let is_late = Instant::now() >= until;
             if is_quiet || is_late || unattached.is_err() {
-                let offer = volume.offer(self.inner.options.slow);
-                self.inner.handle.call(move |server| server.offer(offer))?;
+                let (offer, owner) = (volume.offer(self.inner.options.slow), volume.owner);
+                self.inner.handle.call(move |server| {
+                    server.offer(offer);
+                    server.set_owner(export, owner);
+                })?;
                 unattached?;
                 return if is_quiet { Ok(state) } else { Err(unanswered(name)) };
             }
@@ -262,6 +284,6 @@ impl Service {
     }
 }
 
-fn unanswered(name: &str) -> Refusal {
+pub(crate) fn unanswered(name: &str) -> Refusal {
     Refusal::conflict(format!("{name} has requests in flight that are not answered yet (a stall?): try again later"))
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api;
 use crate::bill::Bill;
+use crate::tags::Tags;
 
 const VOLUME: &str = "plimsoll.volume/1";
 const GROUP: &str = "plimsoll.group/1";
@@ -35,6 +36,9 @@ pub(crate) struct VolumeMetadata {
     /// Level to return to while the volume rests at its lowest level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rests_from: Option<u32>,
+    /// Texts of control planes.
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
 }
 
 /// Metadata of a group.
@@ -73,6 +77,7 @@ impl VolumeMetadata {
             bill: None,
             autotune: None,
             rests_from: None,
+            tags: Tags::new(),
         }
     }
 

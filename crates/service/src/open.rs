@@ -74,10 +74,12 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server), OpenError> {
     pending.append(&mut jobs);
     volumes.set_capacity(capacity(&options, volumes.store().usage().taken));
     let state = serve_all(&mut server, &directory, &options)?;
+    let store = server.store_id().unwrap_or_default();
     let inner = Inner {
         handle: server.handle(),
         options,
         clock,
+        store,
         started: moment::now(),
         state: Mutex::new(state),
         ticker: Ticker::default(),
@@ -161,8 +163,10 @@ fn restore_volume(
         Some(name) => Some(state.groups.get(name).ok_or_else(|| format!("its group {name} is not there"))?.id),
         None => None,
     };
-    let served = Served::new(id, &metadata, &product, (size, access), group, options.slow);
+    let iscsi = options.iscsi.as_ref().zip(ring.store_id());
+    let unit = iscsi.map(|(iscsi, store)| Box::new(iscsi.unit(store, id, &metadata, &product)));
+    let served = Served::new(id, &metadata, &product, (size, access), group, options.slow).with_unit(unit.clone());
     let export = served.begin(ring).map_err(|not| not.to_string())?;
     let automation = Automation::new(Instant::ZERO, &metadata, &product, options);
-    Ok(Volume::new(id, export, (size, access), metadata, product, automation))
+    Ok(Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) })
 }

@@ -113,14 +113,9 @@ impl Product {
         (plain && !settings.is_empty() && !settings.iter().any(is_whole)).then_some(settings)
     }
 
-    /// The level option: the first numeric option, other than the size, that raises a limit.
+    /// The level option of its offer.
     pub fn level_option(&self) -> Option<&Chosen> {
-        let offer = self.offer.as_ref()?;
-        let limits = offer.product().limits();
-        let raises = |option: &Chosen| limits.iter().any(|limit| limit.lift.contains(&option.name));
-        let is_number =
-            |option: &&Chosen| option.choices.is_empty() && matches!(option.value, Some(OptionValue::Number(_)));
-        offer.options.iter().find(|option| &*option.name != "size" && is_number(option) && raises(option))
+        self.offer.as_ref()?.level_option()
     }
 
     /// Present level; `None` without levels or if it is not an integer.

@@ -130,7 +130,7 @@ impl Refusal {
                 format!("{name} is in use by requests or another change: try again when they have ended"),
             ),
             EditError::TooMany { most, of } => (Kind::Conflict, format!("the store takes at most {most} {of}")),
-            EditError::Unknown(_) | EditError::Failed => (Kind::Failed, error.to_string()),
+            EditError::Unknown(_) | EditError::NoStore | EditError::Failed => (Kind::Failed, error.to_string()),
         };
         Self::new(kind, message)
     }

@@ -11,11 +11,12 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_device::Clock;
 use plimsoll_front::fuse::Mountpoint;
 use plimsoll_front::{Checksums, Handle, Server};
-use plimsoll_volume::Slow;
+use plimsoll_volume::{Slow, StoreId};
 
 use crate::api;
 use crate::automation::Ticker;
 use crate::group::Group;
+use crate::iscsi::IscsiOptions;
 use crate::names;
 use crate::refusal::{OpenError, Refusal};
 use crate::scrub::Damages;
@@ -33,6 +34,8 @@ pub struct Options {
     /// Listening addresses for NBD clients, as URIs with an empty export: `nbd://127.0.0.1:10809`,
     /// `nbd+unix:///?socket=/run/nbd`, `nbds://host:10809`. The name of a volume is inserted in each.
     pub listens: Vec<String>,
+    /// Options of iSCSI targets; `None` without portals.
+    pub iscsi: Option<IscsiOptions>,
     /// All known products, including those of the user.
     pub products: Catalogue,
     /// Whether the ring runs with real-time priority.
@@ -59,6 +62,7 @@ pub(crate) struct Inner {
     pub options: Options,
     pub handle: Handle,
     pub clock: Clock,
+    pub store: StoreId,
     /// Time of start, RFC 3339.
     pub started: String,
     pub state: Mutex<State>,
@@ -144,7 +148,7 @@ impl Service {
             let usage = server.volumes().0.store().usage();
             (usage, server.has_checksums())
         })?;
-        let Options { directory, slow, listens, realtime, floor, made_by, .. } = &self.inner.options;
+        let Options { directory, slow, listens, iscsi, realtime, floor, made_by, .. } = &self.inner.options;
         Ok(api::About {
             made_by: made_by.clone(),
             directory: directory.display().to_string(),
@@ -156,6 +160,7 @@ impl Service {
             used_bytes: usage.taken,
             checksums,
             listens: listens.clone(),
+            iscsi: iscsi.as_ref().map(|iscsi| iscsi.portals.clone()).unwrap_or_default(),
         })
     }
 
@@ -195,6 +200,7 @@ impl Service {
 
     fn shown(&self, volume: &Volume, clients: usize) -> api::Volume {
         let slow = Some(self.inner.options.slow.times()).filter(|times| *times > 1);
-        api::Volume { slow, ..volume.shown(&self.inner.options.listens, clients) }
+        let iscsi = self.shown_target(volume);
+        api::Volume { slow, iscsi, ..volume.shown(&self.inner.options.listens, clients) }
     }
 }

@@ -1,6 +1,7 @@
 //! A served volume: its metadata and its present state.
 
 use plimsoll_device::nbd::Emulation;
+use plimsoll_front::iscsi::{Controller, UnitIdentity};
 use plimsoll_front::{Offer, Server};
 use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow, VolumeId};
 
@@ -30,6 +31,10 @@ pub(crate) struct Volume {
     pub recording: Option<String>,
     pub automation: Automation,
     pub watch: Watch,
+    /// Identity over iSCSI; `None` if the service has no portal.
+    pub unit: Option<Box<UnitIdentity>>,
+    /// Controller with the optimized paths, if they are asymmetric.
+    pub owner: Controller,
 }
 
 /// Everything that is sent to the ring loop to serve a volume.
@@ -50,6 +55,12 @@ impl Served {
     ) -> Self {
         let serving = Serving { volume, model: product.model.clone(), seed: metadata.seed, limits: LIMITS, group };
         Self { serving, offer: offer(Export(0), &metadata.name, product, (size, access), slow) }
+    }
+
+    /// The same with an identity over iSCSI.
+    pub fn with_unit(mut self, unit: Option<Box<UnitIdentity>>) -> Self {
+        self.offer.unit = unit;
+        self
     }
 
     /// Registers and exports the volume.
@@ -74,8 +85,23 @@ impl Volume {
         automation: Automation,
     ) -> Self {
         let watch = Watch::default();
-        let (faults, attachment, recording) = (None, None, None);
-        Self { id, export, size, access, metadata, product, faults, attachment, recording, automation, watch }
+        let (faults, attachment, recording, unit) = (None, None, None, None);
+        let owner = Controller::default();
+        Self {
+            id,
+            export,
+            size,
+            access,
+            metadata,
+            product,
+            faults,
+            attachment,
+            recording,
+            automation,
+            watch,
+            unit,
+            owner,
+        }
     }
 
     pub fn name(&self) -> &str {
@@ -93,7 +119,8 @@ impl Volume {
 
     /// Present export of the volume for clients.
     pub fn offer(&self, slow: Slow) -> Offer {
-        offer(self.export, self.name(), &self.product, (self.size, self.access), slow)
+        let offer = offer(self.export, self.name(), &self.product, (self.size, self.access), slow);
+        Offer { unit: self.unit.clone(), ..offer }
     }
 
     /// Metadata after a change to `product`.
@@ -130,6 +157,7 @@ impl Volume {
             created: created.clone(),
             model: self.product.model.to_string(),
             slow: None,
+            iscsi: None,
             doubts: self.product.doubts(),
             uris: listens.iter().map(|listen| uri(listen, name)).collect(),
             clients,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use plimsoll_record::Bins;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Breach, Class, Export, Period, Totals, Verdict, Volumes};
+use plimsoll_volume::{Access, Breach, Class, Export, Period, Totals, Verdict, Volumes};
 
 use crate::api;
 use crate::moment;
@@ -42,6 +42,11 @@ impl Watch {
         self.until
     }
 
+    /// Latest second with replies.
+    pub fn last(&self) -> Option<&api::Period> {
+        self.periods.back()
+    }
+
     pub fn absorb(&mut self, fresh: &[Period]) {
         for period in fresh {
             self.until = period.start + Span::from_nanos(1);
@@ -55,8 +60,11 @@ impl Watch {
 
 /// Seconds of an export that begin at `from` or later.
 pub(crate) fn fresh(volumes: &Volumes, export: Export, from: Instant) -> Vec<Period> {
-    let periods = volumes.fidelity(export).map(|fidelity| fidelity.periods().filter(|period| period.start >= from));
-    periods.into_iter().flatten().cloned().collect()
+    let periods = volumes.fidelity(export).map(plimsoll_volume::Fidelity::periods);
+    let new = periods.into_iter().flat_map(|periods| periods.rev().take_while(|period| period.start >= from));
+    let mut fresh: Vec<Period> = new.cloned().collect();
+    fresh.reverse();
+    fresh
 }
 
 impl Service {
@@ -79,6 +87,59 @@ impl Service {
         volume.watch.absorb(&reading.fresh);
         let (volume, slow) = (state.volume(name)?, self.inner.options.slow.times());
         Ok(stats(&state, volume, reading, slow))
+    }
+}
+
+/// Values of a volume for a display.
+struct Glance {
+    ops: u64,
+    bytes: u64,
+    in_flight: u32,
+    clients: usize,
+    fresh: Vec<Period>,
+}
+
+impl Service {
+    /// Counters of all volumes, by name, read in a single step of the ring loop.
+    pub fn live(&self) -> Result<Vec<api::LiveVolume>, Refusal> {
+        let mut state = self.state();
+        let exports: Vec<(Export, Instant)> =
+            state.volumes.values().map(|volume| (volume.export, volume.watch.until())).collect();
+        let glances = self.inner.handle.call(move |server| {
+            let clients: Vec<usize> = exports.iter().map(|(export, _)| server.clients(*export)).collect();
+            let (volumes, ..) = server.volumes();
+            let glance = |((export, from), clients): ((Export, Instant), usize)| {
+                let totals = volumes.totals(export);
+                Glance {
+                    ops: totals.map_or(0, |totals| totals.ops.iter().sum()),
+                    bytes: totals.map_or(0, |totals| totals.bytes.iter().sum()),
+                    in_flight: volumes.in_flight(export),
+                    clients,
+                    fresh: fresh(volumes, export, from),
+                }
+            };
+            exports.into_iter().zip(clients).map(glance).collect::<Vec<_>>()
+        })?;
+        let now_ns = moment::now_ns();
+        let live = |(volume, glance): (&mut Volume, Glance)| {
+            volume.watch.absorb(&glance.fresh);
+            let cost = volume.metadata.bill.as_ref().and_then(|bill| bill.so_far(now_ns));
+            api::LiveVolume {
+                name: volume.name().to_owned(),
+                like: volume.product.like.clone(),
+                level: volume.product.level(),
+                size_bytes: volume.size,
+                writable: volume.access == Access::ReadWrite,
+                clients: glance.clients,
+                attached: volume.attachment.is_some(),
+                ops: glance.ops,
+                bytes: glance.bytes,
+                in_flight: glance.in_flight,
+                last: volume.watch.last().cloned(),
+                cost,
+            }
+        };
+        Ok(state.volumes.values_mut().zip(glances).map(live).collect())
     }
 }
 

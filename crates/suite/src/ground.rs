@@ -11,7 +11,7 @@ mod side_by_side;
 
 use plimsoll_database::System;
 use plimsoll_device::SyncMode;
-use plimsoll_drive::{Fault, Observe, PageCache, Torn};
+use plimsoll_drive::{Fault, Observe, PageCache, PartialRun};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::{DatabaseAbout, Finding, Host, Source, Subject};
 use plimsoll_units::{Bytes, Span};
@@ -158,7 +158,7 @@ pub trait Ground {
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
 
     /// Runs concurrent workers to their end, or until `observe` stops them.
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>>;
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>>;
 
     /// Creates, looks up or removes many files.
     fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepResult, Fault> {
@@ -166,12 +166,20 @@ pub trait Ground {
     }
 
     /// Runs statements in sequence.
-    fn statements(&mut self, _: &StatementsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
+    fn statements(
+        &mut self,
+        _: &StatementsStep,
+        _: Observe<'_>,
+    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
         Ok(StepResult::Skipped("this is not a database"))
     }
 
     /// Runs concurrent sessions.
-    fn sessions(&mut self, _: &SessionsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
+    fn sessions(
+        &mut self,
+        _: &SessionsStep,
+        _: Observe<'_>,
+    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
         Ok(StepResult::Skipped("this is not a database"))
     }
 

@@ -1,7 +1,7 @@
 //! Recipes and their execution: the steps of a benchmark, and the layouts of its results.
 
 use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
-use plimsoll_drive::{Fault, Observe, Onward, Torn};
+use plimsoll_drive::{Fault, Observe, Onward, PartialRun};
 use plimsoll_load::Pace;
 use plimsoll_record::{
     Counter, DatabaseSide, Ended, Finding, JobRun, Listing, Run, SessionRun, Slice, Statements, StepRun, StepWork,
@@ -232,13 +232,13 @@ fn make(
     step: &Step,
     ground: &mut dyn Ground,
     observe: Observe<'_>,
-) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
+) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
     match &step.work {
         Work::Io(io) => ground.io(io, observe).map(StepResult::Io).map_err(|torn| {
             let until = (!torn.until.workers.is_empty()).then_some(StepResult::Io(torn.until));
-            Box::new(Torn { fault: torn.fault, until })
+            Box::new(PartialRun { fault: torn.fault, until })
         }),
-        Work::Files(files) => ground.files(files, observe).map_err(|fault| Box::new(Torn { fault, until: None })),
+        Work::Files(files) => ground.files(files, observe).map_err(|fault| Box::new(PartialRun { fault, until: None })),
         Work::Statements(statements) => ground.statements(statements, observe),
         Work::Sessions(sessions) => ground.sessions(sessions, observe),
         Work::Pause(span) => {

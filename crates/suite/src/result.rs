@@ -1,7 +1,7 @@
 //! Results of steps, before they are recorded.
 
 use plimsoll_device::ThreadUsage;
-use plimsoll_drive::Seen;
+use plimsoll_drive::LoopResult;
 use plimsoll_record::{Bins, CpuTime, Slice, Tally};
 use plimsoll_units::{Bytes, Instant, Op, Span};
 
@@ -22,7 +22,7 @@ pub struct LoggedOperation {
 #[derive(Clone, Debug, Default)]
 pub struct WorkerResult {
     /// Result of its loop.
-    pub seen: Seen,
+    pub seen: LoopResult,
     /// Start, from the start of the step.
     pub began: Instant,
     /// Completion of its last operation.

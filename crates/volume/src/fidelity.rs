@@ -117,7 +117,7 @@ impl Fidelity {
     }
 
     /// Ended periods, oldest first; without idle periods, at most 600.
-    pub fn periods(&self) -> impl ExactSizeIterator<Item = &Period> {
+    pub fn periods(&self) -> impl DoubleEndedIterator<Item = &Period> + ExactSizeIterator {
         self.periods.iter()
     }
 

@@ -1,6 +1,5 @@
 //! Volumes as whole files, byte for byte: without map, log and snapshots.
 
-use crate::backing::Backing;
 use crate::job::{FileId, Io, Job, JobId, Place};
 use crate::record::Access;
 use crate::request::{Command, Errno, Request, Space, Ticket};
@@ -65,15 +64,15 @@ impl Flat {
     fn begin(&mut self, work: Work, io: Io, jobs: &mut Vec<Job>) {
         jobs.push(Job { id: JobId(self.under_way.insert(work)), io });
     }
-}
 
-impl Backing for Flat {
-    fn about(&self, volume: VolumeId) -> Option<About<'_>> {
+    /// Size and access of a volume.
+    pub fn about(&self, volume: VolumeId) -> Option<About<'_>> {
         self.volumes.get(volume.0 as usize).map(|&(size, access)| About { volume, size, access, text: "" })
     }
 
+    /// Accepts a request and appends the job that begins it. At its end, [`Self::ended`] yields its tag.
     #[inline]
-    fn accept(
+    pub fn accept(
         &mut self,
         tag: u32,
         ticket: Ticket,
@@ -103,8 +102,9 @@ impl Backing for Flat {
         Ok(())
     }
 
+    /// Reports a finished job.
     #[inline]
-    fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
         let Some(work) = self.under_way.remove(job.0) else { return };
         self.failed |= work.rest == Rest::Synced && outcome.is_err();
         if work.rest == Rest::Sync && outcome.is_ok() {
@@ -114,18 +114,16 @@ impl Backing for Flat {
         self.ended.push(Ended::Request(work.tag, outcome));
     }
 
+    /// Drains requests that ended since the last call.
     #[inline]
-    fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+    pub fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
         self.ended.drain(..)
     }
 
-    fn extents(&self, volume: VolumeId, offset: u64, length: u64, _: usize) -> Vec<Extent> {
+    /// One allocated range: at most `length` bytes from `offset` on.
+    pub fn extents(&self, volume: VolumeId, offset: u64, length: u64) -> Vec<Extent> {
         let size = self.volumes.get(volume.0 as usize).map_or(0, |(size, _)| *size);
         let length = length.min(size.saturating_sub(offset));
         if length == 0 { Vec::new() } else { vec![Extent { length, allocated: true }] }
-    }
-
-    fn whole_file(&self, volume: VolumeId) -> Option<FileId> {
-        Some(FileId(volume.0))
     }
 }

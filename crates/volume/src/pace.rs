@@ -3,7 +3,7 @@
 //! The models of a group are advanced in order of time across volumes, so that the times of `drain` do not affect
 //! answers, as with a single model.
 
-use plimsoll_model::{Answer, Chain, ChainSpec, Change, Model, Refused};
+use plimsoll_model::{Answer, Chain, ChainSpec, Change, ChangeError, Model};
 use plimsoll_units::{Instant, Op, Slot, Span};
 
 use crate::totals::Label;
@@ -263,7 +263,7 @@ impl Pace {
         }
     }
 
-    pub(crate) fn change_group(&mut self, now: Instant, group: usize, change: &Change) -> Result<(), Refused> {
+    pub(crate) fn change_group(&mut self, now: Instant, group: usize, change: &Change) -> Result<(), ChangeError> {
         self.advance(group, now);
         self.groups[group].chain.change(now, change)
     }

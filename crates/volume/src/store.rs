@@ -28,7 +28,6 @@ pub(crate) use edit::TEXT_MAX;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::backing::Backing;
 use crate::job::{FileId, Io, Job, JobId, Place};
 use crate::record::Access;
 use crate::request::{Command, Errno, Request, Ticket};
@@ -403,15 +402,10 @@ impl Store {
     fn job(&mut self, owner: Owner, io: Io) -> Job {
         Job { id: JobId(self.jobs.insert(owner)), io }
     }
-}
 
-impl Backing for Store {
-    fn about(&self, volume: VolumeId) -> Option<About<'_>> {
-        self.about(volume)
-    }
-
+    /// Accepts a request and appends the jobs that can begin. At its end, [`Self::ended`] yields its tag.
     #[inline]
-    fn accept(
+    pub fn accept(
         &mut self,
         tag: u32,
         ticket: Ticket,
@@ -446,8 +440,9 @@ impl Backing for Store {
         Ok(())
     }
 
+    /// Reports a finished job.
     #[inline]
-    fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
         match self.jobs.remove(job.0) {
             Some(Owner::Flight { number, wrote }) => {
                 if let Some(file) = wrote {
@@ -467,17 +462,10 @@ impl Backing for Store {
         }
     }
 
+    /// Drains requests and edits that ended since the last call.
     #[inline]
-    fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+    pub fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
         self.ended.drain(..)
-    }
-
-    fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
-        self.extents(volume, offset, length, limit)
-    }
-
-    fn reads_only_allocated(&self) -> bool {
-        true
     }
 }
 

@@ -7,7 +7,7 @@ mod flight;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use plimsoll_model::{ChainSpec, Change, Refused, Stage};
+use plimsoll_model::{ChainSpec, Change, ChangeError, Stage};
 use plimsoll_units::{Instant, Slot, Span};
 
 use crate::backing::Backing;
@@ -142,8 +142,8 @@ pub struct Edited {
 ///
 /// Time never decreases between calls.
 #[derive(Debug)]
-pub struct Volumes<B = Store> {
-    store: B,
+pub struct Volumes {
+    backing: Backing,
     pace: Pace,
     slow: Slow,
     served: Vec<Served>,
@@ -161,13 +161,25 @@ pub struct Volumes<B = Store> {
 
 impl Volumes {
     /// The store behind the volumes.
-    pub const fn store(&self) -> &Store {
-        &self.store
+    ///
+    /// # Panics
+    ///
+    /// For whole files, which have none.
+    pub fn store(&self) -> &Store {
+        let Backing::Store(store) = &self.backing else { panic!("whole files have no store") };
+        store
     }
 
-    /// Sets the capacity of the store in bytes.
+    fn store_mut(&mut self) -> Option<&mut Store> {
+        let Backing::Store(store) = &mut self.backing else { return None };
+        Some(store)
+    }
+
+    /// Sets the capacity of the store in bytes; whole files have none.
     pub fn set_capacity(&mut self, capacity: u64) {
-        self.store.set_capacity(capacity);
+        if let Some(store) = self.store_mut() {
+            store.set_capacity(capacity);
+        }
     }
 
     /// Begins an edit of the store, visible when it ends. Returns the created or changed volume.
@@ -177,13 +189,12 @@ impl Volumes {
         {
             return Err(EditError::InUse(volume));
         }
-        let volume = self.store.edit(ticket, edit, jobs)?;
+        let store = self.store_mut().ok_or(EditError::NoStore)?;
+        let volume = store.edit(ticket, edit, jobs)?;
         self.collect();
         Ok(volume)
     }
-}
 
-impl Volumes<Flat> {
     /// Serves whole files without a model: export 0 is file 0 with the first of these sizes in bytes, and so on. Each
     /// reply leaves `delay` after its real work ended; [`Lead`] and [`Fidelity`] do not apply. Each export allows 4,096
     /// requests in flight, of any length.
@@ -193,13 +204,11 @@ impl Volumes<Flat> {
         let served = flat.volumes().map(|volume| Served::plain(volume, delay)).collect();
         Self { served, ..Self::new(flat, Slow::NOT) }
     }
-}
 
-impl<B: Backing> Volumes<B> {
     /// Creates an instance without served volumes.
-    pub const fn new(store: B, slow: Slow) -> Self {
+    pub fn new(backing: impl Into<Backing>, slow: Slow) -> Self {
         Self {
-            store,
+            backing: backing.into(),
             pace: Pace::new(),
             slow,
             served: Vec::new(),
@@ -231,7 +240,7 @@ impl<B: Backing> Volumes<B> {
     /// Starts serving a volume at `now`.
     pub fn serve(&mut self, now: Instant, serving: &Serving) -> Result<Export, NotServed> {
         let Serving { volume, ref model, seed, limits, group } = *serving;
-        self.store.about(volume).ok_or(NotServed::Unknown(volume))?;
+        self.backing.about(volume).ok_or(NotServed::Unknown(volume))?;
         if self.served.iter().any(|served| served.volume == volume && served.is_open) {
             return Err(NotServed::Twice(volume));
         }
@@ -270,7 +279,7 @@ impl<B: Backing> Volumes<B> {
     /// Current size of the volume in bytes.
     pub fn size(&self, export: Export) -> u64 {
         let served = self.served.get(export.0 as usize);
-        served.and_then(|served| self.store.about(served.volume)).map_or(0, |about| about.size)
+        served.and_then(|served| self.backing.about(served.volume)).map_or(0, |about| about.size)
     }
 
     /// Limits of a volume.
@@ -322,7 +331,7 @@ impl<B: Backing> Volumes<B> {
         let volume = self.served[export.0 as usize].volume;
         if fate.fails {
             self.finish(slot, Err(Errno::Io));
-        } else if let Err(errno) = self.store.accept(slot, ticket, volume, request, jobs) {
+        } else if let Err(errno) = self.backing.accept(slot, ticket, volume, request, jobs) {
             self.flights.remove(slot);
             return Err(NotAccepted::Failed(errno));
         }
@@ -361,7 +370,7 @@ impl<B: Backing> Volumes<B> {
         served.transfers += 1;
         let volume = served.volume;
         let slot = self.flights.insert(Flight::transfer(export, ticket, part));
-        if let Err(errno) = self.store.accept(slot, ticket, volume, part, jobs) {
+        if let Err(errno) = self.backing.accept(slot, ticket, volume, part, jobs) {
             self.flights.remove(slot);
             self.served[export.0 as usize].transfers -= 1;
             return Err(NotAccepted::Failed(errno));
@@ -404,7 +413,7 @@ impl<B: Backing> Volumes<B> {
     /// Reports a finished job; appends jobs that can start now.
     pub fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
         self.advance(now);
-        self.store.worked(job, outcome, jobs);
+        self.backing.worked(job, outcome, jobs);
         self.collect();
     }
 
@@ -462,11 +471,28 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
+    /// Moves a volume into a group, or out of its group; false while requests of it are in flight, or without a model or
+    /// such a group. Its model restarts idle; the totals continue.
+    pub fn regroup(&mut self, now: Instant, export: Export, seed: u64, group: Option<GroupId>) -> bool {
+        self.advance(now);
+        let group = group.map(|group| group.0 as usize);
+        let has_group = group.is_none_or(|group| self.pace.has_group(group));
+        let Some(served) = self.served.get_mut(export.0 as usize).filter(|served| served.is_idle()) else {
+            return false;
+        };
+        let Timing::Model(model) = &served.timing else { return false };
+        if has_group {
+            let labels = served.totals.labels(&model.names());
+            self.pace.set_path(export.0 as usize, model, seed, labels, group);
+        }
+        has_group
+    }
+
     /// Changes the shared model of a group.
-    pub fn change_group(&mut self, now: Instant, group: GroupId, change: &Change) -> Result<(), Refused> {
+    pub fn change_group(&mut self, now: Instant, group: GroupId, change: &Change) -> Result<(), ChangeError> {
         let (now, Change::Rate { stage, .. }) = (self.advance(now), *change);
         if !self.pace.has_group(group.0 as usize) {
-            return Err(Refused::NoSuchStage(stage));
+            return Err(ChangeError::NoSuchStage(stage));
         }
         self.pace.change_group(now, group.0 as usize, change)
     }
@@ -483,17 +509,17 @@ impl<B: Backing> Volumes<B> {
     /// `length` bytes.
     pub fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         let volume = self.served.get(export.0 as usize).map(|served| served.volume);
-        volume.map_or_else(Vec::new, |volume| self.store.extents(volume, offset, length, limit))
+        volume.map_or_else(Vec::new, |volume| self.backing.extents(volume, offset, length, limit))
     }
 
     /// The data file with the same content as the volume, byte for byte; `None` with a map.
     pub fn whole_file(&self, export: Export) -> Option<FileId> {
-        self.served.get(export.0 as usize).and_then(|served| self.store.whole_file(served.volume))
+        self.served.get(export.0 as usize).and_then(|served| self.backing.whole_file(served.volume))
     }
 
     /// Whether reads refer to allocated ranges only, so that mapping them allocates nothing.
     pub fn reads_only_allocated(&self) -> bool {
-        self.store.reads_only_allocated()
+        self.backing.reads_only_allocated()
     }
 
     /// Edits that ended since the last call.
@@ -510,7 +536,7 @@ impl<B: Backing> Volumes<B> {
     /// Processes requests and edits that ended in the store.
     fn collect(&mut self) {
         let mut all = std::mem::take(&mut self.ended);
-        all.extend(self.store.ended());
+        all.extend(self.backing.ended());
         for ended in all.drain(..) {
             match ended {
                 Ended::Request(slot, outcome) => self.finish(slot, outcome),

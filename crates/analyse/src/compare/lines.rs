@@ -5,6 +5,7 @@
 //! changes between runs. Interleaved passes: a delete-a-group jackknife (Shao & Tu 1995) of the logarithm of the ratio.
 
 use plimsoll_record::{Estimate, LoadLine, LoadSlot, NoLine, Objective};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Verdict;
@@ -23,7 +24,7 @@ const MIN_PASSES: usize = 6;
 const MAX_HALF_WIDTH_LN: f64 = std::f64::consts::LN_2;
 
 /// Method of a comparison of load lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// A run per side: disjoint intervals.
@@ -35,7 +36,7 @@ pub enum Method {
 }
 
 /// Scatter of the load line between earlier runs of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct History {
     /// Standard deviation of the logarithm of the line.
     pub deviation: f64,
@@ -52,7 +53,7 @@ impl History {
 }
 
 /// Load lines of two sides under the same objective.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LineComparison {
     /// Objective of both sides.
     pub objective: Objective,

@@ -2,6 +2,7 @@
 
 mod compare;
 mod estimate;
+mod fit;
 mod interval;
 mod lines;
 mod load_line;

@@ -137,9 +137,9 @@ fn wrap(text: &str) -> Result<Wrap, Refused<'_>> {
     };
     let members: u32 = members.parse().map_err(|_| refused())?;
     let even = layout != Layout::Raid10 || members.is_multiple_of(2);
-    if !(layout.least()..=MEMBERS_MAX).contains(&members) || !even {
+    if !(layout.min_members()..=MEMBERS_MAX).contains(&members) || !even {
         let pairs = if layout == Layout::Raid10 { ", an even number" } else { "" };
-        return Err((text, format!("{name} takes {} to {MEMBERS_MAX} members{pairs}", layout.least())));
+        return Err((text, format!("{name} takes {} to {MEMBERS_MAX} members{pairs}", layout.min_members())));
     }
     Ok(Wrap::Array { layout, members, interleave })
 }

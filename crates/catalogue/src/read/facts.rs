@@ -1,10 +1,11 @@
-//! Durability, sharing and known deviations of a product file.
+//! Durability, sharing, the appearance over iSCSI and known deviations of a product file.
 
 use super::Reader;
 use super::section::{Section, Text, elements, number};
 use crate::deviation::{Deviation, SaturatingLoad};
 use crate::durability::Durability;
 use crate::expression::Type;
+use crate::iscsi::IscsiRule;
 use crate::product::SharingRule;
 use crate::sharing::SharingMode;
 
@@ -50,6 +51,41 @@ impl Reader<'_> {
         let cite = self.cites.cite(&section, &mut self.to);
         section.finish(&mut self.to);
         Some(SharingRule { hosts: hosts?, mode: mode?, when, cite })
+    }
+
+    pub(super) fn iscsi(&mut self, head: &Section) -> Option<IscsiRule> {
+        let section = head.section("iscsi", "[iscsi]", &mut self.to)?;
+        let mut name = |key: &'static str, bytes: usize| {
+            let text = section.required(key, &mut self.to)?;
+            let fits = text.text.len() <= bytes && text.text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+            if !fits {
+                self.to.at(text.at, format!("{key} is {:?}", text.text), format!("at most {bytes} ASCII characters"));
+            }
+            Some(text.text.to_owned())
+        };
+        let (vendor, model, revision) = (name("vendor", 8), name("model", 16), name("revision", 4));
+        let prefix = section.text("prefix", &mut self.to).map(|prefix| {
+            let is_name = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '.' | ':');
+            if !prefix.text.starts_with("iqn.") || !prefix.text.chars().all(is_name) || prefix.text.len() > 128 {
+                self.to.at(prefix.at, format!("prefix is {:?}", prefix.text), "a name such as iqn.2026-01.com.example");
+            }
+            prefix.text.to_owned()
+        });
+        let paths = self.expression(&section, "paths", Type::Number);
+        let queue_depth = self.expression(&section, "queue_depth", Type::Number);
+        let controllers = self.expression(&section, "controllers", Type::Number);
+        let cite = self.cites.cite(&section, &mut self.to);
+        section.finish(&mut self.to);
+        Some(IscsiRule {
+            vendor: vendor?,
+            model: model?,
+            revision: revision?,
+            prefix,
+            paths,
+            queue_depth,
+            controllers,
+            cite,
+        })
     }
 
     pub(super) fn deviations(&mut self, head: &Section) -> Vec<Deviation> {

@@ -1,30 +1,30 @@
-//! What another size of the buffer cache would give: fewer reads, and the waits for them.
+//! Effect of other sizes of the buffer cache: reads, and the waits for them.
 
 use plimsoll_ingest::{Account, CacheCurve, is_through_cache};
 
 use super::split::all_s;
 
-/// One size of the cache.
+/// A size of the cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CacheStep {
-    /// The size over the present one.
+    /// The size relative to the present size.
     pub factor: f64,
-    /// The size in bytes, of all instances together.
+    /// The total size in bytes, over all instances.
     pub bytes: f64,
-    /// Reads of storage over those of the present size.
+    /// Reads of storage relative to those at the present size.
     pub reads: f64,
-    /// Seconds of waits that are saved; below 0 when there are more.
+    /// Saved seconds of waits; negative if there are more.
     pub saved_s: f64,
-    /// The same as a share of the database's time.
+    /// The saving as a share of the database's time.
     pub saved: f64,
 }
 
-/// Sizes that are looked at, over the present one; then the largest that is known, up to [`LARGEST`].
+/// Sizes to evaluate, relative to the present one; then the largest known size, up to [`LARGEST`].
 const FACTORS: [f64; 4] = [0.5, 0.75, 1.25, 1.5];
 const LARGEST: f64 = 2.0;
 
-/// What each size would give, as far as the estimates go: nothing is said beyond them. `misses` are a trace's, by bytes
-/// of a cache; without them the database's own estimates hold.
+/// The effect of each size within the range of the estimates. `misses` are those of a trace by cache size in bytes;
+/// without them the database's own estimates are used.
 pub(crate) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<CacheStep> {
     let spent = &account.whole;
     let saves = spent.foreground().filter(|wait| is_through_cache(&wait.event));
@@ -54,18 +54,18 @@ pub(crate) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<Cac
     FACTORS.into_iter().chain(largest).filter_map(step).collect()
 }
 
-/// The cache that holds what has no other: `D` in reports, `DEFAULT` in views.
+/// The default pool: `D` in reports, `DEFAULT` in views.
 fn is_default(pool: &str) -> bool {
     pool.is_empty() || pool.eq_ignore_ascii_case("D") || pool.eq_ignore_ascii_case("DEFAULT")
 }
 
-/// Sizes over the present one, and misses over the present ones.
+/// Sizes relative to the present size, and misses relative to the present misses.
 fn relative(misses: &[(f64, f64)], bytes: f64) -> Option<Vec<(f64, f64)>> {
     let now = interpolated(misses, bytes).filter(|now| *now > 0.0)?;
     Some(misses.iter().map(|(size, ratio)| (size / bytes, ratio / now)).collect())
 }
 
-/// Reads of all instances, each with a cache of this factor, over their present ones.
+/// Reads of all instances at a cache size of this factor, relative to the present reads.
 fn together(curves: &[&CacheCurve], factor: f64) -> Option<f64> {
     let (mut now, mut then) = (0.0, 0.0);
     for curve in curves {
@@ -76,8 +76,8 @@ fn together(curves: &[&CacheCurve], factor: f64) -> Option<f64> {
     (now > 0.0).then(|| then / now)
 }
 
-/// The value at `x` between the points, ascending; none outside of them. A larger cache never reads more: where an
-/// estimate says so, the lower one before it holds.
+/// Linear interpolation between ascending points; none outside of them. Values never increase with the size: an
+/// estimate above its predecessor is replaced by it.
 fn interpolated(points: &[(f64, f64)], x: f64) -> Option<f64> {
     let mut before: Option<(f64, f64)> = None;
     for &(size, value) in points {
@@ -98,7 +98,7 @@ mod tests {
     use super::interpolated;
 
     #[test]
-    fn estimates_are_met_between_and_not_passed() {
+    fn estimates_are_interpolated_and_not_extrapolated() {
         let points = [(0.5, 2.0), (1.0, 1.0), (1.5, 1.2), (2.0, 0.5)];
         let table =
             [(0.4, None), (0.5, Some(2.0)), (0.75, Some(1.5)), (1.5, Some(1.0)), (1.75, Some(0.75)), (2.1, None)];

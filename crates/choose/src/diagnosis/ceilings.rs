@@ -1,6 +1,6 @@
-//! What is asked in each window beside the ceilings of a configuration.
+//! Demand of each window in relation to the ceilings of a configuration.
 //!
-//! A ceiling is used by each stream in its own size and direction; what they use of it adds up.
+//! Each stream uses a ceiling according to its own size and direction; the uses add up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,43 +11,43 @@ use plimsoll_units::Bytes;
 
 use super::totals::{Stream, streams};
 
-/// A subject's demand on a configuration.
+/// A subject's use of a configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OnOffer {
-    /// The configuration, as it is typed.
+pub struct OfferUse {
+    /// The configuration, in command-line notation.
     pub config: String,
-    /// Windows that say a rate.
+    /// Windows with a rate.
     pub windows: usize,
-    /// Its ceilings, the one with the highest use first.
+    /// Its ceilings, by descending use.
     pub ceilings: Vec<CeilingUse>,
 }
 
-/// How much of a ceiling is used.
+/// Use of a ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CeilingUse {
     /// Its name.
     pub name: Arc<str>,
-    /// What it counts.
+    /// Its unit.
     pub counts: Counts,
-    /// The use in the busiest window: 1 is all of it.
+    /// Use in the busiest window; 1 is the ceiling.
     pub highest: f64,
-    /// What was asked then: operations or bytes a second, of those that it counts.
-    pub asked: f64,
-    /// What it allows of that mix: operations or bytes a second.
+    /// Demand in that window: the counted operations or bytes per second.
+    pub demand: f64,
+    /// Allowed rate of that mix: operations or bytes per second.
     pub allows: f64,
     /// The window.
     pub slot: Slot,
-    /// The use in the mean over time.
+    /// Mean use over time.
     pub mean: f64,
-    /// Windows at or above 95 % of it.
+    /// Windows with at least 95 % use.
     pub near: usize,
 }
 
-/// The use of a ceiling from which a window is at it.
+/// Use from which a window counts as at the ceiling.
 pub(super) const NEAR: f64 = 0.95;
 
-/// Puts the demand beside the ceilings that hold when credits are used up.
-pub(super) fn on(subject: &Subject, offer: &Offer) -> OnOffer {
+/// Compares the demand with the ceilings without burst credits.
+pub(super) fn on(subject: &Subject, offer: &Offer) -> OfferUse {
     let mut uses: BTreeMap<(usize, bool), (CeilingUse, f64)> = BTreeMap::new();
     let (mut windows, mut seconds) = (0, 0.0);
     for (index, slot) in subject.slots.iter().enumerate() {
@@ -56,22 +56,22 @@ pub(super) fn on(subject: &Subject, offer: &Offer) -> OnOffer {
         windows += usize::from(!streams.is_empty());
         seconds += if streams.is_empty() { 0.0 } else { length_s };
         for ((ceiling, counts), used) in of_window(offer, &streams) {
-            let one = CeilingUse {
+            let used_now = CeilingUse {
                 name: Arc::clone(&offer.ceilings[ceiling].name),
                 counts,
                 highest: used.share,
-                asked: used.asked,
-                allows: used.asked / used.share,
+                demand: used.demand,
+                allows: used.demand / used.share,
                 slot: *slot,
                 mean: 0.0,
                 near: usize::from(used.share >= NEAR),
             };
             let key = (ceiling, counts == Counts::Bytes);
-            let (kept, sum) = uses.entry(key).or_insert_with(|| (CeilingUse { near: 0, ..one.clone() }, 0.0));
+            let (kept, sum) = uses.entry(key).or_insert_with(|| (CeilingUse { near: 0, ..used_now.clone() }, 0.0));
             *sum += used.share * length_s;
-            let near = kept.near + one.near;
-            if one.highest > kept.highest {
-                *kept = one;
+            let near = kept.near + used_now.near;
+            if used_now.highest > kept.highest {
+                *kept = used_now;
             }
             kept.near = near;
         }
@@ -79,23 +79,23 @@ pub(super) fn on(subject: &Subject, offer: &Offer) -> OnOffer {
     let mean = |(used, sum): (CeilingUse, f64)| CeilingUse { mean: sum / seconds, ..used };
     let mut ceilings: Vec<CeilingUse> = uses.into_values().map(mean).collect();
     ceilings.sort_by(|a, b| b.highest.total_cmp(&a.highest));
-    OnOffer { config: offer.short().to_string(), windows, ceilings }
+    OfferUse { config: offer.short().to_string(), windows, ceilings }
 }
 
-/// How much of a ceiling a window uses.
+/// Use of a ceiling in a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
     share: f64,
-    /// Operations or bytes of those that it counts.
-    asked: f64,
+    /// Counted operations or bytes.
+    demand: f64,
 }
 
 fn of_window(offer: &Offer, streams: &[Stream]) -> Vec<((usize, Counts), Used)> {
-    /// The size of operations that an input says no size of: the least that a disk is asked for.
-    const LEAST: f64 = 4_096.0;
+    /// Assumed size of operations without a known size: the smallest usual size.
+    const DEFAULT_BYTES: f64 = 4_096.0;
     let mut used: Vec<((usize, Counts), Used)> = Vec::new();
     for stream in streams {
-        let bytes = stream.bytes.unwrap_or(LEAST);
+        let bytes = stream.bytes.unwrap_or(DEFAULT_BYTES);
         let ask = Ask {
             block: Bytes::new(bytes.max(1.0).round() as u64),
             reads: stream.reads,
@@ -111,7 +111,7 @@ fn of_window(offer: &Offer, streams: &[Stream]) -> Vec<((usize, Counts), Used)> 
             }
             for (_, sum) in used.iter_mut().filter(|(known, _)| *known == key) {
                 sum.share += stream.iops / bound.iops;
-                sum.asked += if bound.counts == Counts::Bytes { stream.iops * bytes } else { stream.iops };
+                sum.demand += if bound.counts == Counts::Bytes { stream.iops * bytes } else { stream.iops };
             }
         }
     }

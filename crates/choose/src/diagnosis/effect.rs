@@ -1,35 +1,35 @@
-//! What storage with other latencies would make of a database's time: reads and log writes change, the rest stays.
+//! Effect of other storage latencies on a database's time: reads and log writes change, the rest stays.
 //!
-//! After Amdahl (1967): what is not waited for cannot be saved. The work is taken to be the same; a database that is
-//! answered sooner may well be asked more.
+//! After Amdahl (1967): only waiting time can be saved. The work is assumed to be constant, although a faster database
+//! may receive more of it.
 
 use std::collections::BTreeMap;
 
-use plimsoll_ingest::{Account, Class, Spent, Waited};
+use plimsoll_ingest::{Account, Class, SessionTime, WaitCause};
 
 use super::split::{all_s, commits, followers_s};
 
-/// Seconds of an operation below which no storage that is sold answers a database: a flash read and its way.
+/// Minimum latency of storage on the market, in seconds: a flash read with its path.
 pub const FLOOR_S: f64 = 50e-6;
 
-/// Mean seconds of one operation, by class, of a storage that may be had.
+/// Mean latency in seconds by class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies(pub BTreeMap<Class, f64>);
 
-/// A database's time before and after.
+/// A database's time with the present and with other storage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseEffect {
-    /// Seconds of sessions that worked or waited.
+    /// Seconds of active sessions.
     pub before_s: f64,
     /// The same with the other storage.
     pub after_s: f64,
-    /// What changes, by class.
+    /// Changed parts, by class.
     pub parts: Vec<PartEffect>,
-    /// Classes that sessions wait for and that stay as they are: nothing is known of the other storage there.
+    /// Unchanged classes of waits, for which the other storage's latency is unknown.
     pub kept: Vec<Class>,
 }
 
-/// What changes of one class.
+/// The change of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartEffect {
     /// The class of operations.
@@ -38,47 +38,51 @@ pub struct PartEffect {
     pub before_s: f64,
     /// The same with the other storage.
     pub after_s: f64,
-    /// Seconds of one operation, in the mean, where that is said.
+    /// Mean latency in seconds, if known.
     pub operation_s: Option<f64>,
 }
 
 impl DatabaseEffect {
-    /// How many times as fast the same work is done.
+    /// Factor by which the same work is faster.
     pub fn speedup(&self) -> f64 {
         self.before_s / self.after_s.max(f64::MIN_POSITIVE)
     }
 
-    /// The share of the database's time that is saved; below 0 when it takes longer.
+    /// Saved share of the database's time; negative if it takes longer.
     pub fn saved(&self) -> f64 {
         1.0 - self.after_s / self.before_s
     }
 }
 
-/// What storage with these latencies would make of the database's time. Each class is scaled by its latency over the
-/// present one; of commits only the part in which the log is written. None for a database without time.
+/// The database's time on storage with these latencies. Each class is scaled by the ratio of latencies; of commits only
+/// the log write. None for a database without time.
 pub fn effect(account: &Account, latencies: &Latencies) -> Option<DatabaseEffect> {
     scaled(&account.whole, 1.0, |class, operation_s| Some(latencies.0.get(&class)? / operation_s?))
 }
 
-/// What storage that answers at once would make of it: the most that any can. A commit that comes in the middle of a
-/// write waits for that one and its own, so two count.
+/// The database's time with zero storage latency: the upper bound for any storage. A commit may wait for the write in
+/// progress and then for its own, so two writes count.
 pub fn without_storage(account: &Account) -> Option<DatabaseEffect> {
     scaled(&account.whole, 2.0, |_, _| Some(0.0))
 }
 
-/// What storage ten times as fast would make of it, as far as there is one.
+/// The database's time on storage ten times as fast, within the latency floor.
 pub(super) fn ten_times(account: &Account) -> Option<DatabaseEffect> {
     const TENTH: f64 = 0.1;
     let ratio = |operation_s: f64| (operation_s * TENTH).max(operation_s.min(FLOOR_S)) / operation_s;
     scaled(&account.whole, 1.0, |_, operation_s| Some(operation_s.map_or(TENTH, ratio)))
 }
 
-/// Scales the waits of each class by what `ratio` says of it and of its present seconds of an operation; of a commit so
-/// many `writes` of the log.
-fn scaled(spent: &Spent, writes: f64, ratio: impl Fn(Class, Option<f64>) -> Option<f64>) -> Option<DatabaseEffect> {
+/// Scales the waits of each class by `ratio` of the class and its present latency; of a commit, `writes` log writes are
+/// scaled.
+fn scaled(
+    spent: &SessionTime,
+    writes: f64,
+    ratio: impl Fn(Class, Option<f64>) -> Option<f64>,
+) -> Option<DatabaseEffect> {
     let mut by_class: BTreeMap<Class, f64> = BTreeMap::new();
     for wait in spent.foreground() {
-        if let Waited::Storage(class) | Waited::Behind(class) = wait.waited {
+        if let WaitCause::Storage(class) | WaitCause::Behind(class) = wait.cause {
             *by_class.entry(class).or_default() += wait.total_s;
         }
     }

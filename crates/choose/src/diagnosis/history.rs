@@ -1,9 +1,9 @@
-//! A database's windows over time: unusual ones, waits that grow with the load, and the change between two periods.
+//! A database's windows over time: unusual windows, waits correlated with the load, and the change between two periods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_ingest::{Class, Measure, Slot, Spent, Subject};
+use plimsoll_ingest::{Class, Measure, SessionTime, Slot, Subject};
 
 use super::response::spearman;
 use super::split::{Part, split};
@@ -12,30 +12,30 @@ use super::totals::{total, value};
 /// A database's windows over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// The windows that state the database's time, in the order of time.
+    /// Windows with the database's time, in order.
     pub windows: Vec<WindowTime>,
-    /// Quantities that are far above their median in a window: sessions first, the most of them before others.
+    /// Quantities far above their median in a window: sessions first, by their excess, then others.
     pub unusual: Vec<Unusual>,
-    /// How waits go with the load, the strongest first.
-    pub with_load: Vec<WithLoad>,
-    /// The later windows in comparison with the earlier ones.
+    /// Correlation of waits with the load, the strongest first.
+    pub with_load: Vec<LoadCorrelation>,
+    /// Comparison of the later windows with the earlier ones.
     pub change: Option<Change>,
 }
 
-/// The database's time in one window.
+/// The database's time in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowTime {
     /// The window.
     pub slot: Slot,
-    /// Sessions active at a time, in the mean.
+    /// Mean active sessions.
     pub active: f64,
     /// Share of storage, 0 to 1.
     pub storage: f64,
-    /// The longest part.
+    /// The largest part.
     pub main: Part,
     /// Its share.
     pub main_share: f64,
-    /// The longest wait of sessions.
+    /// The largest wait of sessions.
     pub event: Option<Arc<str>>,
 }
 
@@ -44,17 +44,17 @@ pub struct WindowTime {
 pub enum Quantity {
     /// Active sessions.
     Active,
-    /// Sessions that wait for an event, in the mean.
+    /// Mean number of sessions that wait for an event.
     Waiting(Arc<str>),
-    /// Seconds of a wait for an event, in the mean.
+    /// Mean seconds of a wait for an event.
     WaitSeconds(Arc<str>),
-    /// Sessions on a processor, in the mean.
+    /// Mean number of sessions on a processor.
     OnProcessor,
     /// Commits a second.
     Commits,
     /// Operations of a class a second.
     Rate(Class),
-    /// Seconds of an operation of a class, in the mean.
+    /// Mean latency of a class, seconds.
     Latency(Class),
 }
 
@@ -73,9 +73,9 @@ pub struct Unusual {
     pub score: f64,
 }
 
-/// How a wait goes with the load.
+/// Correlation of a wait with the load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WithLoad {
+pub struct LoadCorrelation {
     /// The event.
     pub event: Arc<str>,
     /// [`Quantity::Commits`], or [`Quantity::Rate`] of all operations.
@@ -86,14 +86,14 @@ pub struct WithLoad {
     pub share: f64,
 }
 
-/// Two periods in comparison.
+/// Comparison of two periods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The first window of the later period.
     pub from: Slot,
-    /// Windows of the earlier and of the later period.
+    /// Number of windows of the earlier and of the later period.
     pub windows: [usize; 2],
-    /// Quantities in both, means over time; active sessions first, then by the size of the change.
+    /// Quantities of both, as means over time; active sessions first, then by the size of the change.
     pub quantities: Vec<Changed>,
 }
 
@@ -104,19 +104,19 @@ pub struct Changed {
     pub quantity: Quantity,
     /// Its mean in the earlier period.
     pub before: f64,
-    /// Its mean in the later one.
+    /// Its mean in the later period.
     pub after: f64,
 }
 
-/// Windows below which a median or a correlation is chance.
+/// Minimum windows for a median or a correlation.
 const FEW: usize = 8;
-/// Events that are followed, by their time.
+/// Number of events to track, by their time.
 const EVENTS: usize = 12;
 
-/// The history of a subject with two windows and more.
+/// The history of a subject with at least two windows.
 pub(super) fn history(subject: &Subject) -> Option<History> {
     let account = subject.account.as_ref()?;
-    let times: Vec<(usize, &Spent)> =
+    let times: Vec<(usize, &SessionTime)> =
         account.slots.iter().enumerate().filter_map(|(slot, spent)| Some((slot, spent.as_ref()?))).collect();
     if times.len() < 2 {
         return None;
@@ -130,7 +130,7 @@ pub(super) fn history(subject: &Subject) -> Option<History> {
     })
 }
 
-fn window(slot: Slot, spent: &Spent) -> Option<WindowTime> {
+fn window(slot: Slot, spent: &SessionTime) -> Option<WindowTime> {
     let split = split(spent)?;
     let main = split.main()?;
     let longest = spent.foreground().max_by(|a, b| a.total_s.total_cmp(&b.total_s));
@@ -144,12 +144,12 @@ fn window(slot: Slot, spent: &Spent) -> Option<WindowTime> {
     })
 }
 
-/// The values of each quantity by window; none where a window does not state it.
+/// The values of each quantity by window, where known.
 type Series = BTreeMap<Quantity, Vec<Option<f64>>>;
 
-fn series(subject: &Subject, times: &[(usize, &Spent)], whole: &Spent) -> Series {
+fn series(subject: &Subject, times: &[(usize, &SessionTime)], whole: &SessionTime) -> Series {
     let mut series = Series::new();
-    let mut put = |quantity: Quantity, of: &dyn Fn(usize, &Spent) -> Option<f64>| {
+    let mut put = |quantity: Quantity, of: &dyn Fn(usize, &SessionTime) -> Option<f64>| {
         let values: Vec<Option<f64>> = times.iter().map(|(slot, spent)| of(*slot, spent)).collect();
         if values.iter().any(Option::is_some) {
             series.insert(quantity, values);
@@ -165,11 +165,11 @@ fn series(subject: &Subject, times: &[(usize, &Spent)], whole: &Spent) -> Series
     }
     for event in whole.foreground().take(EVENTS) {
         let name = &event.event;
-        let wait = |spent: &Spent| {
+        let wait = |spent: &SessionTime| {
             let wait = spent.foreground().find(|wait| wait.event == *name);
             wait.map(|wait| (wait.total_s, wait.count))
         };
-        // An event without waits in a window is not listed there.
+        // Events without waits in a window are missing there.
         put(Quantity::Waiting(Arc::clone(name)), &|_, spent| {
             Some(wait(spent).map_or(0.0, |(seconds, _)| seconds / spent.seconds))
         });
@@ -181,10 +181,10 @@ fn series(subject: &Subject, times: &[(usize, &Spent)], whole: &Spent) -> Series
 }
 
 /// Outliers by the modified z-score (Iglewicz, Hoaglin 1993).
-fn unusual(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Vec<Unusual> {
+fn unusual(subject: &Subject, times: &[(usize, &SessionTime)], series: &Series) -> Vec<Unusual> {
     const SCORE: f64 = 3.5;
-    /// Values that are nearly constant have no deviation: this share of the median is the least.
-    const LEAST_DEVIATION: f64 = 0.05;
+    /// Minimum deviation as a share of the median, for nearly constant values.
+    const MIN_DEVIATION: f64 = 0.05;
     const TIMES: f64 = 1.5;
     let mut found = Vec::new();
     for (quantity, values) in series {
@@ -194,7 +194,7 @@ fn unusual(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Vec
         }
         let middle = median(known.clone());
         let deviation = median(known.iter().map(|value| (value - middle).abs()).collect());
-        let deviation = deviation.max(LEAST_DEVIATION * middle);
+        let deviation = deviation.max(MIN_DEVIATION * middle);
         for (index, value) in values.iter().enumerate() {
             let Some(value) = *value else { continue };
             let score = 0.6745 * (value - middle) / deviation;
@@ -204,7 +204,7 @@ fn unusual(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Vec
             }
         }
     }
-    // Sessions first, by how many there are more than usual; durations by their distance.
+    // Sessions first, by their excess over the median; durations by their score.
     let weight = |unusual: &Unusual| match unusual.quantity {
         Quantity::Active | Quantity::Waiting(_) => (1, unusual.value - unusual.median),
         _ => (0, unusual.score),
@@ -213,7 +213,7 @@ fn unusual(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Vec
     found
 }
 
-/// True for a quantity and a value worth a finding: rates are load, no symptom.
+/// True for a quantity and a value worth reporting: rates are load, not symptoms.
 fn matters(quantity: &Quantity, value: f64) -> bool {
     match quantity {
         Quantity::Active | Quantity::Waiting(_) => value >= 0.3,
@@ -228,9 +228,9 @@ fn median(mut values: Vec<f64>) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { values[middle - 1].midpoint(values[middle]) }
 }
 
-fn with_load(series: &Series, whole: &Spent) -> Vec<WithLoad> {
-    /// Events with a smaller share of the time.
-    const LEAST_SHARE: f64 = 0.02;
+fn with_load(series: &Series, whole: &SessionTime) -> Vec<LoadCorrelation> {
+    /// Minimum share of the time of an event.
+    const MIN_SHARE: f64 = 0.02;
     let is_whole = |load: &Quantity| series.get(load).is_some_and(|values| values.iter().all(Option::is_some));
     let loads = [Quantity::Commits, Quantity::Rate(Class::All)];
     let Some(load) = loads.into_iter().find(is_whole) else { return Vec::new() };
@@ -242,21 +242,20 @@ fn with_load(series: &Series, whole: &Spent) -> Vec<WithLoad> {
         let waiting: Vec<f64> = values(&Quantity::Waiting(Arc::clone(&event.event)))?;
         let share = event.total_s / whole.database_s;
         let correlation = spearman(&waiting, &loads);
-        (share >= LEAST_SHARE).then(|| WithLoad {
+        (share >= MIN_SHARE).then(|| LoadCorrelation {
             event: Arc::clone(&event.event),
             load: load.clone(),
             correlation,
             share,
         })
     };
-    let mut found: Vec<WithLoad> = whole.foreground().take(EVENTS).filter_map(of).collect();
+    let mut found: Vec<LoadCorrelation> = whole.foreground().take(EVENTS).filter_map(of).collect();
     found.sort_by(|a, b| b.correlation.abs().total_cmp(&a.correlation.abs()));
     found
 }
 
-/// Compares the windows behind the longest gap with those before it; without a gap that is longer than any window, the
-/// later half with the earlier.
-fn change(subject: &Subject, times: &[(usize, &Spent)], series: &Series) -> Option<Change> {
+/// Compares the windows before and after the longest gap; without a gap longer than all windows, the two halves.
+fn change(subject: &Subject, times: &[(usize, &SessionTime)], series: &Series) -> Option<Change> {
     let slot = |index: usize| subject.slots[times[index].0];
     let gap = |index: usize| {
         let (before, after) = (slot(index - 1), slot(index));
@@ -299,7 +298,7 @@ impl Change {
         self.quantities.first().filter(|changed| changed.quantity == Quantity::Active)
     }
 
-    /// The wait, or the work on processors, that grew or shrank most in the direction of the active sessions.
+    /// The wait, or the processor time, that changed most in the direction of the active sessions.
     pub fn main(&self) -> Option<&Changed> {
         let active = self.active()?;
         let is_main = |changed: &&Changed| {

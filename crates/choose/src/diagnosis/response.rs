@@ -1,53 +1,53 @@
-//! How operations are answered as more of them are asked: latency over the rate, window by window.
+//! Latency of operations over their rate, window by window.
 
 use plimsoll_ingest::{Class, Measure, Subject};
 
 use super::totals::value;
 
-/// One window.
+/// A window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Operations a second.
     pub iops: f64,
-    /// Seconds of one, in the mean.
+    /// Mean latency, seconds.
     pub latency_s: f64,
     /// Seconds of the window.
     pub length_s: f64,
 }
 
-/// How a class of operations is answered.
+/// Latency of a class of operations under load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
     /// The class.
     pub class: Class,
-    /// The windows that say both, by their rate.
+    /// Windows with both figures, by rate.
     pub points: Vec<Point>,
-    /// Operations a second, in the mean over time.
+    /// Mean operations per second over time.
     pub iops: f64,
-    /// Seconds of an operation, in the mean over operations.
+    /// Mean latency over operations, seconds.
     pub latency_s: f64,
-    /// Operations of the class in flight, in the mean over time: rate times latency (Little 1961).
+    /// Mean operations of the class in flight over time: rate times latency (Little 1961).
     pub in_flight: f64,
-    /// Share of the time in which anything was in flight on the storage, 0 to 1, where it is said.
+    /// Share of time with any operation in flight on the storage, 0 to 1, if known.
     pub busy: Option<f64>,
-    /// Bytes of an operation, in the mean over operations, where it is said.
+    /// Mean bytes of an operation, if known.
     pub bytes: Option<f64>,
-    /// Seconds of an operation in the half of the time with the lowest rates; of six windows and more.
+    /// Mean latency in the half of the windows with the lowest rates, seconds; from six windows on.
     pub quiet_s: Option<f64>,
-    /// Seconds of an operation in the tenth of the windows with the highest rates; of six windows and more.
+    /// Mean latency in the tenth of the windows with the highest rates, seconds; from six windows on.
     pub loaded_s: Option<f64>,
-    /// How far latency goes with the rate: Spearman's rank correlation, -1 to 1; of eight windows and more.
+    /// Spearman's rank correlation of latency and rate, -1 to 1; from eight windows on.
     pub correlation: Option<f64>,
-    /// The rate from which operations take at least twice as long as in quiet windows, where the windows show one.
+    /// Rate from which operations take at least twice as long as in quiet windows, if any.
     pub knee_iops: Option<f64>,
 }
 
-/// Windows from which a quiet and a loaded half are told apart.
+/// Minimum windows for quiet and loaded latencies.
 const FEW: usize = 6;
 const FOR_CORRELATION: usize = 8;
 const FOR_KNEE: usize = 16;
 
-/// How each class is answered, in the order of the subject's series.
+/// The responses of each class, in the order of the subject's series.
 pub(super) fn responses(subject: &Subject) -> Vec<Response> {
     Class::ALL.into_iter().filter_map(|class| response(subject, class)).collect()
 }
@@ -71,7 +71,8 @@ fn response(subject: &Subject, class: Class) -> Option<Response> {
         let bytes = at(Measure::Size, slot).or_else(|| Some(at(Measure::Throughput, slot)? / iops))?;
         (iops > 0.0 && bytes.is_finite()).then_some((iops, iops * bytes))
     };
-    let sizes = (0..subject.slots.len()).filter_map(size).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let sizes =
+        (0..subject.slots.len()).filter_map(size).fold((0.0, 0.0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
     let several = points.len() >= FEW;
     let quiet_s = several.then(|| mean_s(&points[..points.len() / 2]));
     let loaded_s = several.then(|| mean_s(&points[points.len() - points.len().div_ceil(10)..]));
@@ -91,7 +92,7 @@ fn response(subject: &Subject, class: Class) -> Option<Response> {
     })
 }
 
-/// The share of the time in which anything was in flight, in the mean over the windows that say it.
+/// Mean share of time with any operation in flight, over the windows that state it.
 fn busy(subject: &Subject) -> Option<f64> {
     let window = |slot: usize| Some((value(subject, Class::All, Measure::Busy, slot)?, subject.slots[slot].length));
     let windows = (0..subject.slots.len()).filter_map(window);
@@ -102,7 +103,7 @@ fn busy(subject: &Subject) -> Option<f64> {
     (sum.1 > 0.0).then(|| sum.0 / sum.1)
 }
 
-/// Seconds of an operation, each operation counted alike.
+/// Mean latency over operations, seconds.
 fn mean_s(points: &[Point]) -> f64 {
     let weigh = |sum: (f64, f64), point: &Point| {
         let operations = point.iops * point.length_s;
@@ -112,13 +113,13 @@ fn mean_s(points: &[Point]) -> f64 {
     seconds / operations
 }
 
-/// Spearman's rank correlation of rate and latency; 0 where one of them does not change.
+/// Spearman's rank correlation of rate and latency; 0 if either is constant.
 fn correlation(points: &[Point]) -> f64 {
     let values = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
     spearman(&values(|point| point.iops), &values(|point| point.latency_s))
 }
 
-/// Spearman's rank correlation of two series of one length; 0 where one of them does not change.
+/// Spearman's rank correlation of two series of equal length; 0 if either is constant.
 pub(super) fn spearman(xs: &[f64], ys: &[f64]) -> f64 {
     let (xs, ys) = (ranks(xs.iter().copied()), ranks(ys.iter().copied()));
     let middle = (xs.len() as f64 - 1.0) / 2.0;
@@ -127,7 +128,7 @@ pub(super) fn spearman(xs: &[f64], ys: &[f64]) -> f64 {
     if spread > 0.0 { sum(&xs, &ys) / spread } else { 0.0 }
 }
 
-/// Ranks from 0; equal values share the mean of theirs.
+/// Ranks from 0; equal values share their mean rank.
 fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let values: Vec<f64> = values.collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -143,7 +144,7 @@ fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     ranks
 }
 
-/// The lowest rate from which every eighth of the windows has a median of twice the quiet latency.
+/// The lowest rate from which the median of every eighth of the windows is at least twice the quiet latency.
 fn knee(points: &[Point], quiet_s: Option<f64>, correlation: Option<f64>) -> Option<f64> {
     const RISES: f64 = 0.4;
     const TIMES: f64 = 2.0;
@@ -183,7 +184,7 @@ mod tests {
         let queue = points((1..95).map(one_server));
         let quiet_s = mean_s(&queue[..47]);
         assert!((correlation(&queue) - 1.0).abs() < 1e-9);
-        let found = knee(&queue, Some(quiet_s), Some(1.0)).expect("it has one");
+        let found = knee(&queue, Some(quiet_s), Some(1.0)).expect("it has a knee");
         assert!((500.0..800.0).contains(&found), "{found}");
         let flat = points((1..95).map(|at| (f64::from(at), 1e-3)));
         assert_eq!((correlation(&flat), knee(&flat, Some(1e-3), Some(0.0))), (0.0, None));

@@ -1,28 +1,28 @@
-//! When which verdict is given. Each limit stands beside its reason; below it nothing is said.
+//! Rules for verdicts, with the reason for each threshold.
 
 mod commits;
 mod devices;
 mod works;
 
-use plimsoll_ingest::{Class, Subject, Waited};
+use plimsoll_ingest::{Class, Subject, WaitCause};
 
 use super::split::{Part, Split};
 use super::verdict::Verdict;
 use super::{Diagnosis, History, ceilings};
 
-/// From this share of the database's time storage is the answer, below the lower one it is not.
-const MOST: f64 = 0.4;
-const LITTLE: f64 = 0.15;
-/// Where so much of the database's time is in no counter, and the processors' neither, nobody can clear storage.
+/// From the higher share of the database's time on, storage is the answer; below the lower share it is not.
+const MAJOR: f64 = 0.4;
+const MINOR: f64 = 0.15;
+/// With this share of time in no counter and unknown processor time, storage cannot be ruled out.
 const UNKNOWN: f64 = 0.3;
-/// What takes less of the database's time than this is no finding of its own.
+/// Smaller shares of the database's time are not reported.
 const NOTABLE: f64 = 0.05;
-/// From this share on, what is not storage is named.
+/// Minimum share for naming parts other than storage.
 const LARGE: f64 = 0.1;
-/// Snapshots are taken each hour, and a few seconds late.
+/// Hourly snapshots, with a tolerance for late ones.
 const LONG_S: f64 = 3_900.0;
 
-/// The verdicts, the answer first, then causes, then what limits the answer.
+/// The verdicts: the answer, then causes, then limits of the answer.
 pub(super) fn verdicts(subject: &Subject, diagnosis: &Diagnosis) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     match &diagnosis.split {
@@ -46,9 +46,9 @@ pub(super) fn verdicts(subject: &Subject, diagnosis: &Diagnosis) -> Vec<Verdict>
     verdicts
 }
 
-/// The farthest window, and the change between two periods.
+/// The most unusual window, and the change between two periods.
 fn history(history: &History) -> Vec<Verdict> {
-    /// Changes of a smaller factor, or of fewer sessions, are those of any day.
+    /// Smaller factors or differences of sessions are normal variation.
     const TIMES: f64 = 1.5;
     const SESSIONS: f64 = 0.3;
     let mut windows: Vec<_> = history.unusual.iter().map(|unusual| unusual.slot.begin).collect();
@@ -66,30 +66,30 @@ fn history(history: &History) -> Vec<Verdict> {
 }
 
 fn untold(diagnosis: &Diagnosis) -> Verdict {
-    Verdict::Untold { says_latency: !diagnosis.responses.is_empty() }
+    Verdict::NoSessionTimes { has_latency: !diagnosis.responses.is_empty() }
 }
 
 fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
     let (share, main) = (split.storage(), split.main()?);
     let saved = diagnosis.ten_times.as_ref().map_or(0.0, super::DatabaseEffect::saved);
-    if !split.says_waits {
-        // All waits are in what is not said: the processor alone can be the answer.
+    if !split.has_waits {
+        // Without waits only processor time can be the answer.
         let on_processor = split.share(Part::Processor);
         let at_most = 1.0 - on_processor;
         let host_busy = split.host_busy;
         let not =
             Verdict::NotStorage { share: at_most, at_most, host_busy, main: Part::Processor, main_share: on_processor };
-        return Some(if on_processor > 1.0 - LITTLE { not } else { untold(diagnosis) });
+        return Some(if on_processor > 1.0 - MINOR { not } else { untold(diagnosis) });
     }
     if let Some(behind) = log_behind_locks(split, diagnosis, share) {
         return Some(behind);
     }
-    Some(if share >= MOST {
+    Some(if share >= MAJOR {
         let part = split.slices.iter().find(|slice| slice.part.is_storage())?;
         Verdict::Storage { share, part: part.part, part_share: part.share, saved }
-    } else if !split.says_processor && split.share(Part::Unsaid) >= UNKNOWN {
-        Verdict::StorageAtLeast { share, unsaid: split.share(Part::Unsaid) }
-    } else if share >= LITTLE {
+    } else if !split.has_processor_time && split.share(Part::Unaccounted) >= UNKNOWN {
+        Verdict::StorageAtLeast { share, unaccounted: split.share(Part::Unaccounted) }
+    } else if share >= MINOR {
         Verdict::StorageInPart { share, saved, main: main.part, main_share: main.share }
     } else {
         let at_most = diagnosis.at_most.as_ref().map_or(share, super::DatabaseEffect::saved);
@@ -97,7 +97,7 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
     })
 }
 
-/// A slow log beside waits for what is held until a commit is written, where these are longer than those for storage.
+/// A slow log together with waits for locks until commit, if these exceed the waits for storage.
 fn log_behind_locks(split: &Split, diagnosis: &Diagnosis, share: f64) -> Option<Verdict> {
     /// Flash writes a log in less than a millisecond, a disk without a cache in about ten.
     const SLOW_S: f64 = 0.020;
@@ -115,27 +115,27 @@ fn log_behind_locks(split: &Split, diagnosis: &Diagnosis, share: f64) -> Option<
 }
 
 fn quiet(split: &Split) -> Option<Verdict> {
-    /// Fewer active sessions than this leave the database idle most of the time.
+    /// With fewer active sessions the database is idle most of the time.
     const QUIET: f64 = 0.3;
     (split.active < QUIET).then_some(Verdict::Quiet { active: split.active })
 }
 
 fn processors(split: &Split) -> Option<Verdict> {
-    /// Above this share of all processors a queue is to be expected at any time.
+    /// Above this share of all processors queueing is likely at any time.
     const FULL: f64 = 0.85;
-    /// Below it sessions find a processor at once; what is not said has other reasons.
+    /// Below it sessions find a free processor; unaccounted time has other reasons.
     const FREE: f64 = 0.5;
-    let unsaid = split.share(Part::Unsaid);
-    let is_large = split.says_processor && split.says_waits && unsaid >= LARGE;
+    let unaccounted = split.share(Part::Unaccounted);
+    let is_large = split.has_processor_time && split.has_waits && unaccounted >= LARGE;
     match split.host_busy {
         Some(busy) if busy >= FULL => Some(Verdict::ProcessorsFull { busy, processors: split.processors }),
-        Some(busy) if is_large && busy < FREE => Some(Verdict::Unsaid { share: unsaid }),
-        busy if is_large => Some(Verdict::ProcessorQueue { share: unsaid, busy }),
+        Some(busy) if is_large && busy < FREE => Some(Verdict::Unaccounted { share: unaccounted }),
+        busy if is_large => Some(Verdict::ProcessorQueue { share: unaccounted, busy }),
         _ => None,
     }
 }
 
-/// What is neither storage nor processor, and large.
+/// Large parts other than storage and processors.
 fn elsewhere(split: &Split) -> Vec<Verdict> {
     let parts = [Part::Lock, Part::Concurrency, Part::Cluster, Part::Network, Part::Managed, Part::OtherWaits];
     let large = split.slices.iter().filter(|slice| parts.contains(&slice.part) && slice.share >= LARGE);
@@ -147,7 +147,7 @@ fn elsewhere(split: &Split) -> Vec<Verdict> {
     large.map(verdict).collect()
 }
 
-/// The ceiling that is used most, of the configuration that was named.
+/// The most used ceiling of the given configuration.
 fn ceiling(diagnosis: &Diagnosis) -> Option<Verdict> {
     let on = diagnosis.on.as_ref()?;
     let most = on.ceilings.first()?;
@@ -156,7 +156,7 @@ fn ceiling(diagnosis: &Diagnosis) -> Option<Verdict> {
             name: most.name.clone(),
             counts: most.counts,
             allows: most.allows,
-            asked: most.asked,
+            demand: most.demand,
             near: most.near,
             windows: on.windows,
         }
@@ -169,34 +169,34 @@ fn ceiling(diagnosis: &Diagnosis) -> Option<Verdict> {
     })
 }
 
-/// Events of storage with a share worth it, whose hundredth wait is far from the mean.
+/// Notable storage events whose 99th percentile is far above the mean.
 fn tails(subject: &Subject) -> Vec<Verdict> {
-    /// Waits of random operations have a 99th percentile of five times their mean and less.
+    /// Waits of random operations have a 99th percentile of at most five times their mean.
     const FAR: f64 = 10.0;
-    /// Fewer waits have no hundredth.
-    const LEAST: f64 = 1_000.0;
-    /// What ends sooner hurts nobody.
+    /// Minimum waits for a 99th percentile.
+    const MIN_WAITS: f64 = 1_000.0;
+    /// Shorter tails are harmless.
     const SHORT_S: f64 = 0.016;
     let Some(account) = &subject.account else { return Vec::new() };
-    let is_meant = |waited: Waited| {
-        matches!(waited, Waited::Commit | Waited::Storage(Class::RandomRead | Class::Read | Class::RedoWrite))
+    let is_relevant = |cause: WaitCause| {
+        matches!(cause, WaitCause::Commit | WaitCause::Storage(Class::RandomRead | Class::Read | Class::RedoWrite))
     };
     let tail = |event: &plimsoll_ingest::EventTime| {
         let (mean_s, within_s) = (event.mean_s()?, event.within_s(0.99)?);
-        let far = within_s >= FAR * mean_s && within_s > SHORT_S && event.count >= LEAST;
+        let far = within_s >= FAR * mean_s && within_s > SHORT_S && event.count >= MIN_WAITS;
         far.then(|| Verdict::Tail {
             event: event.event.clone(),
-            waited: event.waited,
+            cause: event.cause,
             mean_s,
             within_s: Some(within_s).filter(|seconds| seconds.is_finite()),
         })
     };
     let notable = NOTABLE * account.whole.database_s;
-    let events = account.whole.waits.iter().filter(|event| is_meant(event.waited));
+    let events = account.whole.waits.iter().filter(|event| is_relevant(event.cause));
     events.filter(|event| !event.foreground || event.total_s >= notable).filter_map(tail).collect()
 }
 
-/// The least of the larger caches that saves most of what any of them saves.
+/// The smallest of the larger caches that achieves most of the possible saving.
 fn cache(diagnosis: &Diagnosis) -> Option<Verdict> {
     let larger = || diagnosis.cache.iter().filter(|step| step.factor > 1.0);
     let most = larger().map(|step| step.saved).fold(0.0, f64::max);

@@ -1,44 +1,44 @@
-//! A database's time, divided into what sessions did or waited for.
+//! A database's time, divided by activity and wait.
 
-use plimsoll_ingest::{Class, EventTime, Place, Spent, Waited};
+use plimsoll_ingest::{Class, EventTime, Place, SessionTime, WaitCause};
 
-/// What a part of the database's time went to.
+/// A part of the database's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// Work on a processor.
+    /// Time on a processor.
     Processor,
     /// Reads of single blocks.
     RandomRead,
     /// Reads of many blocks at once.
     SequentialRead,
-    /// Reads that the input does not tell apart.
+    /// Reads of unknown kind.
     Read,
-    /// Commits, as far as the log was being written, and other waits for the log.
+    /// Log writes of commits, and other waits for the log.
     LogWrite,
-    /// The rest of the waits of commits: processors, the order of commits, a standby.
+    /// The rest of the commit waits: processors, commit order, a standby.
     CommitRest,
-    /// Sorts and hashes that did not fit in memory.
+    /// Sorts and hashes that exceed memory.
     Temp,
-    /// Writes that sessions waited for, control files, backups.
+    /// Writes in the foreground, control files, backups.
     OtherStorage,
     /// Locks of other transactions.
     Lock,
-    /// Structures in memory.
+    /// Contention on structures in memory.
     Concurrency,
     /// Other instances of a cluster.
     Cluster,
     /// Clients, other databases, a standby.
     Network,
-    /// A turn that the database itself keeps sessions from: its resource manager.
+    /// Throttling by the database's own resource manager.
     Managed,
-    /// Waits for what has no part of its own.
+    /// Other waits.
     OtherWaits,
-    /// What no counter says: queueing for a processor, as a rule; all of the processors' time where that is not said.
-    Unsaid,
+    /// Time in no counter: usually queueing for a processor; all of the processor time if that is unknown.
+    Unaccounted,
 }
 
 impl Part {
-    /// Every part, in the order in which they are shown.
+    /// All parts, in display order.
     pub const ALL: [Self; 15] = [
         Self::Processor,
         Self::RandomRead,
@@ -54,10 +54,10 @@ impl Part {
         Self::Network,
         Self::Managed,
         Self::OtherWaits,
-        Self::Unsaid,
+        Self::Unaccounted,
     ];
 
-    /// True for what storage that answers sooner makes shorter.
+    /// True for parts that faster storage makes shorter.
     pub const fn is_storage(self) -> bool {
         matches!(
             self,
@@ -65,10 +65,10 @@ impl Part {
         )
     }
 
-    /// The part that a wait belongs to; commits are divided, so they have none of their own.
-    const fn of(waited: Waited) -> Option<Self> {
-        Some(match waited {
-            Waited::Storage(class) | Waited::Behind(class) => match class {
+    /// The part of a wait; none for commits, which are divided.
+    const fn of(cause: WaitCause) -> Option<Self> {
+        Some(match cause {
+            WaitCause::Storage(class) | WaitCause::Behind(class) => match class {
                 Class::RandomRead => Self::RandomRead,
                 Class::SequentialRead => Self::SequentialRead,
                 Class::Read => Self::Read,
@@ -76,13 +76,13 @@ impl Part {
                 Class::TempRead | Class::TempWrite => Self::Temp,
                 _ => Self::OtherStorage,
             },
-            Waited::Processor => Self::Managed,
-            Waited::Lock => Self::Lock,
-            Waited::Concurrency => Self::Concurrency,
-            Waited::Cluster => Self::Cluster,
-            Waited::Network => Self::Network,
-            Waited::Other => Self::OtherWaits,
-            Waited::Commit | Waited::Idle => return None,
+            WaitCause::Processor => Self::Managed,
+            WaitCause::Lock => Self::Lock,
+            WaitCause::Concurrency => Self::Concurrency,
+            WaitCause::Cluster => Self::Cluster,
+            WaitCause::Network => Self::Network,
+            WaitCause::Other => Self::OtherWaits,
+            WaitCause::Commit | WaitCause::Idle => return None,
         })
     }
 }
@@ -90,51 +90,51 @@ impl Part {
 /// A database's time by part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
-    /// Seconds of sessions that worked or waited.
+    /// Seconds of active sessions.
     pub database_s: f64,
-    /// Sessions that worked or waited at a time, in the mean.
+    /// Mean active sessions.
     pub active: f64,
-    /// Its parts, the longest first; those of no time are left out. Their shares sum to 1.
+    /// Its non-zero parts, the largest first. Their shares sum to 1.
     pub slices: Vec<Slice>,
-    /// False where the time on processors is not said: it is in [`Part::Unsaid`] then.
-    pub says_processor: bool,
-    /// False where no wait is said at all.
-    pub says_waits: bool,
+    /// False if the processor time is unknown; it is then in [`Part::Unaccounted`].
+    pub has_processor_time: bool,
+    /// False if no waits are known.
+    pub has_waits: bool,
     /// Processors of the hosts.
     pub processors: Option<f64>,
-    /// Share of them that was busy, 0 to 1, with whatever else ran there.
+    /// Busy share of them, 0 to 1, including other programs.
     pub host_busy: Option<f64>,
-    /// Where the database's time was read.
+    /// The origin of the database's time.
     pub place: Place,
 }
 
-/// One part.
+/// A part of the time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// What it went to.
+    /// The part.
     pub part: Part,
-    /// Seconds of it.
+    /// Its seconds.
     pub seconds: f64,
-    /// The share of all, 0 to 1.
+    /// Its share of the total, 0 to 1.
     pub share: f64,
-    /// The events that it is made of, the longest first.
+    /// Its events, the longest first.
     pub events: Vec<EventTime>,
 }
 
-/// What commits waited for.
+/// Composition of commit waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Commits {
-    /// Seconds of all waits of sessions for their commits.
+    /// Seconds of all waits of sessions for commits.
     pub total_s: f64,
-    /// Seconds of one such wait, in the mean.
+    /// Mean seconds of a commit wait.
     pub sync_s: f64,
-    /// Seconds of one write of the log, in the mean, where it is said.
+    /// Mean seconds of a log write, if known.
     pub write_s: Option<f64>,
-    /// Share of the waits that one write of the log takes, 0 to 1; all of them where its time is not said.
+    /// Share of the waits taken by a single log write, 0 to 1; 1 if its time is unknown.
     pub write_share: f64,
-    /// Commits a second, where they are said.
+    /// Commits per second, if known.
     pub a_second: Option<f64>,
-    /// The waits.
+    /// The commit event.
     pub event: EventTime,
 }
 
@@ -144,25 +144,26 @@ impl Split {
         self.slices.iter().find(|slice| slice.part == part).map_or(0.0, |slice| slice.share)
     }
 
-    /// The share of all that storage makes shorter.
+    /// The total share of storage.
     pub fn storage(&self) -> f64 {
         self.slices.iter().filter(|slice| slice.part.is_storage()).map(|slice| slice.share).sum()
     }
 
-    /// The longest part.
+    /// The largest part.
     pub fn main(&self) -> Option<&Slice> {
         self.slices.first()
     }
 }
 
-/// Divides a database's time; none where there was none.
-pub(super) fn split(spent: &Spent) -> Option<Split> {
+/// Divides a database's time; none if it is zero.
+pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     let commits = commits(spent);
     let mut slices: Vec<Slice> = Vec::new();
     for part in Part::ALL {
         let events: Vec<EventTime> =
-            spent.foreground().filter(|wait| Part::of(wait.waited) == Some(part)).cloned().collect();
-        let seconds = events.iter().map(|event| event.total_s).sum::<f64>() + beside(part, spent, commits.as_ref());
+            spent.foreground().filter(|wait| Part::of(wait.cause) == Some(part)).cloned().collect();
+        let seconds =
+            events.iter().map(|event| event.total_s).sum::<f64>() + outside_events(part, spent, commits.as_ref());
         slices.push(Slice { part, seconds, share: 0.0, events });
     }
     let known: f64 = slices.iter().map(|slice| slice.seconds).sum();
@@ -171,7 +172,7 @@ pub(super) fn split(spent: &Spent) -> Option<Split> {
         return None;
     }
     for slice in &mut slices {
-        if slice.part == Part::Unsaid {
+        if slice.part == Part::Unaccounted {
             slice.seconds = (all - known).max(0.0);
         }
         slice.share = slice.seconds / all;
@@ -185,23 +186,23 @@ pub(super) fn split(spent: &Spent) -> Option<Split> {
         database_s: spent.database_s,
         active: spent.database_s / spent.seconds,
         slices,
-        says_processor: spent.processor_s.is_some(),
-        says_waits: spent.foreground().next().is_some(),
+        has_processor_time: spent.processor_s.is_some(),
+        has_waits: spent.foreground().next().is_some(),
         processors: spent.processors,
         host_busy: spent.host_busy,
         place: spent.place.clone(),
     })
 }
 
-/// All seconds of sessions. Counters of waits and of the whole are not read at the same moment: where the waits and the
-/// processors' time are more, their sum counts.
-pub(super) fn all_s(spent: &Spent) -> f64 {
+/// Total seconds of sessions. Waits and total are not sampled at the same time: if waits and processor time exceed the
+/// total, their sum is used.
+pub(super) fn all_s(spent: &SessionTime) -> f64 {
     let known = spent.processor_s.unwrap_or(0.0) + spent.waited_s(|_| true);
     known.max(spent.database_s)
 }
 
-/// Seconds of a part that are in no event of its own.
-fn beside(part: Part, spent: &Spent, commits: Option<&Commits>) -> f64 {
+/// Seconds of a part outside of its own events.
+fn outside_events(part: Part, spent: &SessionTime, commits: Option<&Commits>) -> f64 {
     let log = |commits: &Commits| commits.total_s * commits.write_share;
     match part {
         Part::Processor => spent.processor_s.unwrap_or(0.0),
@@ -211,25 +212,25 @@ fn beside(part: Part, spent: &Spent, commits: Option<&Commits>) -> f64 {
     }
 }
 
-/// Seconds that sessions waited for a write of the log that another session made: so many `writes` for each commit. A
-/// database that counts such a write with the session that makes it alone, as `PostgreSQL` does, counts the wait of the
-/// others nowhere. A commit has to wait for a whole write at least, for one that is under way may lack it; never is it more
-/// than the time that is in no counter.
-pub(super) fn followers_s(spent: &Spent, writes: f64) -> f64 {
-    let of_log = spent.foreground().filter(|wait| wait.waited == Waited::Storage(Class::RedoWrite));
+/// Seconds that sessions waited for a log write performed by another session: `writes` for each commit. Some databases,
+/// such as `PostgreSQL`, count the write only for the session that performs it, and the waits of the others nowhere. A
+/// commit waits for at least a whole write, because a write in progress may not include it. The result never exceeds
+/// the time in no counter.
+pub(super) fn followers_s(spent: &SessionTime, writes: f64) -> f64 {
+    let of_log = spent.foreground().filter(|wait| wait.cause == WaitCause::Storage(Class::RedoWrite));
     let longest = of_log.max_by(|a, b| a.total_s.total_cmp(&b.total_s));
     let (Some(write), Some(commits)) = (longest, spent.commits) else { return 0.0 };
-    if spent.foreground().any(|wait| wait.waited == Waited::Commit) {
+    if spent.foreground().any(|wait| wait.cause == WaitCause::Commit) {
         return 0.0;
     }
-    let unsaid = spent.database_s - spent.processor_s.unwrap_or(0.0) - spent.waited_s(|_| true);
+    let unaccounted = spent.database_s - spent.processor_s.unwrap_or(0.0) - spent.waited_s(|_| true);
     let seconds = (commits - write.count).max(0.0) * write.mean_s().unwrap_or(0.0) * writes;
-    seconds.min(unsaid.max(0.0))
+    seconds.min(unaccounted.max(0.0))
 }
 
-/// The waits of commits, divided by how long a write of the log takes.
-pub(super) fn commits(spent: &Spent) -> Option<Commits> {
-    let mut waits = spent.foreground().filter(|wait| wait.waited == Waited::Commit && wait.total_s > 0.0);
+/// The commit waits, divided by the duration of a log write.
+pub(super) fn commits(spent: &SessionTime) -> Option<Commits> {
+    let mut waits = spent.foreground().filter(|wait| wait.cause == WaitCause::Commit && wait.total_s > 0.0);
     let event = waits.next()?.clone();
     let sync_s = event.mean_s()?;
     let write_s = spent.operation_s(Class::RedoWrite);

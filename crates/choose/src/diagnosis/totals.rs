@@ -1,17 +1,17 @@
-//! What a subject asks in one window, divided into streams that overlap nowhere.
+//! The demand of a window, divided into disjoint streams.
 
 use plimsoll_ingest::{Class, Measure, Subject};
 
-/// One stream of a window.
+/// A stream of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stream {
     /// Operations a second, above zero.
     pub(super) iops: f64,
-    /// Bytes of one, in the mean, where it is said.
+    /// Mean bytes of an operation, if known.
     pub(super) bytes: Option<f64>,
     /// Share of reads, 0 to 1.
     pub(super) reads: f64,
-    /// Many blocks at once.
+    /// Multi-block operations.
     pub(super) sequential: bool,
 }
 
@@ -29,8 +29,8 @@ pub(super) fn total(subject: &Subject, measure: Measure, slot: usize) -> Option<
     }
 }
 
-/// The streams of a window: reads of single blocks and other reads, writes of the log and other writes; or all of it
-/// together where the input tells no more.
+/// The streams of a window: single-block and other reads, log and other writes; or a single stream if the input has
+/// only totals.
 pub(super) fn streams(subject: &Subject, slot: usize) -> Vec<Stream> {
     let rate = |class| value(subject, class, Measure::Iops, slot);
     let bytes = |class| value(subject, class, Measure::Throughput, slot);
@@ -46,7 +46,7 @@ pub(super) fn streams(subject: &Subject, slot: usize) -> Vec<Stream> {
     for (whole, part, reads) in [(Class::Read, Class::RandomRead, 1.0), (Class::Write, Class::RedoWrite, 0.0)] {
         let small = stream(rate(part), bytes(part), reads, false);
         let left = |whole: Option<f64>, part: Option<f64>| whole.map(|whole| (whole - part.unwrap_or(0.0)).max(0.0));
-        // The rest of the reads are scans where the input tells them apart.
+        // The rest of the reads are scans if the input separates them.
         let sequential = whole == Class::Read && small.is_some();
         let rest = stream(left(rate(whole), rate(part)), left(bytes(whole), bytes(part)), reads, sequential);
         streams.extend(small.into_iter().chain(rest));

@@ -1,11 +1,11 @@
-//! What follows from a diagnosis: one finding each, with its numbers. The words are the report's.
+//! Conclusions of a diagnosis, each with its numbers. Texts are made by the report.
 //!
 //! Shares are of the database's time, 0 to 1.
 
 use std::sync::Arc;
 
 use plimsoll_catalogue::Counts;
-use plimsoll_ingest::{Class, Measure, Waited};
+use plimsoll_ingest::{Class, Measure, WaitCause};
 
 use super::history::{Changed, Unusual};
 use super::split::Part;
@@ -13,272 +13,272 @@ use super::split::Part;
 /// A finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Storage is what sessions wait for.
+    /// Storage is the main wait of sessions.
     Storage {
         /// Share of all storage.
         share: f64,
-        /// The longest part of it.
+        /// Its largest part.
         part: Part,
         /// Its share.
         part_share: f64,
-        /// What storage ten times as fast would save.
+        /// Saving of storage ten times as fast.
         saved: f64,
     },
-    /// Storage is one of several things that sessions wait for.
+    /// Storage is one of several waits.
     StorageInPart {
         /// Share of all storage.
         share: f64,
-        /// What storage ten times as fast would save.
+        /// Saving of storage ten times as fast.
         saved: f64,
-        /// The longest part of all.
+        /// The largest part of all.
         main: Part,
         /// Its share.
         main_share: f64,
     },
-    /// Writes of the log are so slow that waits for locks and for other instances may hang on them: both are held until
-    /// a commit is written.
+    /// Log writes are so slow that waits for locks and other instances, which are held until commit, may depend on
+    /// them.
     LogBehindLocks {
-        /// Seconds of a write of the log.
+        /// Seconds of a log write.
         write_s: f64,
         /// Share of all storage.
         share: f64,
-        /// Share of the waits that may hang on commits: locks, other instances, the rest of the commits.
+        /// Share of the waits that may depend on commits: locks, other instances, the rest of the commits.
         held: f64,
         /// Share of the locks.
         locks: f64,
     },
-    /// Storage is not what sessions wait for.
+    /// Storage is not the main wait of sessions.
     NotStorage {
         /// Share of all storage.
         share: f64,
-        /// What storage that answers at once would save: no storage saves more.
+        /// Saving of storage with zero latency: the upper bound for any storage.
         at_most: f64,
-        /// Share of the hosts' processors that is busy, where it is said.
+        /// Busy share of the hosts' processors, if known.
         host_busy: Option<f64>,
-        /// The longest part of all.
+        /// The largest part of all.
         main: Part,
         /// Its share.
         main_share: f64,
     },
-    /// Storage is some of what sessions wait for, and most of the rest is in no counter.
+    /// Storage has a share of the time, and most of the rest is in no counter.
     StorageAtLeast {
-        /// Share of all storage that is counted.
+        /// Counted share of storage.
         share: f64,
-        /// Share that is in no counter.
-        unsaid: f64,
+        /// Share in no counter.
+        unaccounted: f64,
     },
-    /// No input says how sessions spent their time.
-    Untold {
-        /// True where an input says how long operations take.
-        says_latency: bool,
+    /// The inputs do not contain the time of sessions.
+    NoSessionTimes {
+        /// True if an input contains latencies of operations.
+        has_latency: bool,
     },
-    /// Hardly any session is active at a time.
+    /// The database is almost idle.
     Quiet {
-        /// Active sessions, in the mean.
+        /// Mean active sessions.
         active: f64,
     },
-    /// The hosts' processors are in use nearly all the time.
+    /// The hosts' processors are nearly saturated.
     ProcessorsFull {
-        /// Share that is busy, 0 to 1.
+        /// Busy share, 0 to 1.
         busy: f64,
-        /// Processors, where they are said.
+        /// Number of processors, if known.
         processors: Option<f64>,
     },
-    /// Part of the database's time is in no counter: sessions queue for a processor.
+    /// A part of the database's time is in no counter: sessions queue for a processor.
     ProcessorQueue {
         /// Its share.
         share: f64,
-        /// Share of the processors that is busy, where it is said.
+        /// Busy share of the processors, if known.
         busy: Option<f64>,
     },
-    /// Part of the database's time is in no counter, and no queue for processors explains it.
-    Unsaid {
+    /// A part of the database's time is in no counter, and queueing for processors does not explain it.
+    Unaccounted {
         /// Its share.
         share: f64,
     },
-    /// Commits take much longer than the writes of the log.
+    /// Commits take much longer than log writes.
     CommitsElsewhere {
         /// Seconds of a commit.
         sync_s: f64,
-        /// Seconds of a write of the log.
+        /// Seconds of a log write.
         write_s: f64,
-        /// Share of the waits beside the writes.
+        /// Share of the waits outside of the writes.
         share: f64,
-        /// Commits a second, where they are said.
+        /// Commits per second, if known.
         a_second: Option<f64>,
     },
-    /// Commits wait for the writes of the log.
+    /// Commits wait for log writes.
     CommitsForLog {
         /// Seconds of a commit.
         sync_s: f64,
-        /// Seconds of a write of the log.
+        /// Seconds of a log write.
         write_s: f64,
         /// Share of the writes.
         share: f64,
     },
-    /// Sessions wait because what is written behind them falls back.
+    /// Sessions wait for background writers that fall behind.
     WritersBehind {
         /// The longest of these waits.
         event: Arc<str>,
         /// Share of all of them.
         share: f64,
     },
-    /// Something else than storage that takes a large part.
+    /// A large part other than storage.
     Elsewhere {
-        /// What.
+        /// The part.
         part: Part,
         /// Its share.
         share: f64,
-        /// Its longest event, where it has one.
+        /// Its longest event, if any.
         event: Option<Arc<str>>,
     },
-    /// Operations take long though few are in flight: the storage is slow, and not overloaded.
+    /// Operations are slow with few in flight: the storage is slow, not overloaded.
     Slow {
-        /// Of this class.
+        /// The class.
         class: Class,
-        /// Seconds of one.
+        /// Mean latency, seconds.
         latency_s: f64,
         /// Operations a second.
         iops: f64,
         /// Operations in flight.
         in_flight: f64,
     },
-    /// Operations take longer, the more are asked: the storage is at its limit.
+    /// Latency grows with the rate: the storage is at its limit.
     AtItsLimit {
-        /// Of this class.
+        /// The class.
         class: Class,
-        /// Seconds of one in quiet windows.
+        /// Mean latency in quiet windows, seconds.
         quiet_s: f64,
-        /// Seconds of one in the busiest windows.
+        /// Mean latency in the busiest windows, seconds.
         loaded_s: f64,
-        /// The rate from which they take twice as long, where the windows show it.
+        /// Rate from which latency doubles, if visible.
         knee_iops: Option<f64>,
         /// The highest rate.
         highest_iops: f64,
     },
-    /// Operations take long, and too few windows say whether that is the storage or the load on it.
+    /// Operations are slow, and there are too few windows to separate slow storage from load.
     SlowOrLoaded {
-        /// Of this class.
+        /// The class.
         class: Class,
-        /// Seconds of one.
+        /// Mean latency, seconds.
         latency_s: f64,
         /// Operations a second.
         iops: f64,
         /// Operations in flight.
         in_flight: f64,
     },
-    /// Sessions wait long for operations that are answered quickly: there are many of them.
+    /// Sessions wait long for fast operations: there are many of them.
     Many {
-        /// Of this class.
+        /// The class.
         class: Class,
-        /// Seconds of one.
+        /// Mean latency, seconds.
         latency_s: f64,
         /// Operations a second.
         iops: f64,
     },
-    /// Operations are answered quickly, as far as the input says.
+    /// Operations are fast.
     Quick {
-        /// Of this class.
+        /// The class.
         class: Class,
-        /// Seconds of one.
+        /// Mean latency, seconds.
         latency_s: f64,
         /// Operations a second.
         iops: f64,
     },
-    /// One in a hundred waits is far longer than the mean.
+    /// The 99th percentile of a wait is far above its mean.
     Tail {
         /// The event.
         event: Arc<str>,
-        /// What it stands for.
-        waited: Waited,
-        /// Seconds of one, in the mean.
+        /// Its cause.
+        cause: WaitCause,
+        /// Mean seconds.
         mean_s: f64,
-        /// Seconds within which 99 of 100 end; none when the longest bucket has them.
+        /// 99th percentile, seconds; none if it is in the last, unbounded bucket.
         within_s: Option<f64>,
     },
-    /// A rate stays at one value in many windows, though others are lower.
+    /// A rate is pinned at a value in many windows, while others are lower.
     Pinned {
-        /// Whose.
+        /// The class.
         class: Class,
         /// Operations or bytes.
         measure: Measure,
-        /// The value, a second.
+        /// The value per second.
         value: f64,
         /// Windows at it.
         windows: usize,
-        /// Of so many.
+        /// Number of all windows.
         of: usize,
     },
     /// A ceiling of the configuration is reached.
     AtCeiling {
         /// Its name.
         name: Arc<str>,
-        /// What it counts.
+        /// Its unit.
         counts: Counts,
-        /// What it allows, a second.
+        /// Allowed rate per second.
         allows: f64,
-        /// What is asked in the busiest window, a second.
-        asked: f64,
-        /// Windows at or above 95 % of it.
+        /// Demand in the busiest window, per second.
+        demand: f64,
+        /// Windows with at least 95 % use.
         near: usize,
-        /// Of so many.
+        /// Number of all windows.
         windows: usize,
     },
-    /// No ceiling of the configuration is reached, in the means of the windows.
+    /// No ceiling of the configuration is reached in the means of windows.
     BelowCeilings {
-        /// The ceiling with the highest use.
+        /// The most used ceiling.
         name: Arc<str>,
-        /// That use in the busiest window, 0 to 1.
+        /// Its use in the busiest window, 0 to 1.
         highest: f64,
-        /// Seconds of the longest window: peaks may be higher.
+        /// Seconds of the longest window, which may hide peaks.
         longest_s: f64,
     },
     /// A larger buffer cache would save time.
     CacheHelps {
-        /// Its size over the present one.
+        /// The size relative to the present size.
         factor: f64,
         /// Its size in bytes.
         bytes: f64,
-        /// The share of reads that it saves, 0 to 1.
+        /// Saved share of reads, 0 to 1.
         reads: f64,
-        /// The share of the database's time.
+        /// Saved share of the database's time.
         saved: f64,
     },
     /// A larger buffer cache would save little.
     CacheDoesNot {
-        /// Its size over the present one.
+        /// The size relative to the present size.
         factor: f64,
-        /// The share of the database's time that it saves.
+        /// Saved share of the database's time.
         saved: f64,
     },
-    /// One statement makes most of the reads or writes.
+    /// A single statement causes most of the reads or writes.
     OneStatement {
-        /// The database's number of it.
+        /// Its identifier in the database.
         statement: Arc<str>,
         /// Reads or writes.
         class: Class,
         /// Its share of them, 0 to 1.
         share: f64,
     },
-    /// One statement takes most of the time of all statements.
+    /// A single statement takes most of the time of all statements.
     SlowStatement {
-        /// The database's number of it.
+        /// Its identifier in the database.
         statement: Arc<str>,
         /// Its share, 0 to 1.
         share: f64,
-        /// Seconds of an execution, in the mean.
+        /// Mean seconds of an execution.
         mean_s: f64,
-        /// Rows that an execution looks at, where an input states them.
+        /// Rows examined per execution, if known.
         rows: Option<f64>,
     },
-    /// One file has most of the operations.
+    /// A single file has most of the operations.
     OneFile {
         /// Its name or number.
         file: Arc<str>,
         /// Its share, 0 to 1.
         share: f64,
     },
-    /// Autovacuum makes a large part of the operations.
+    /// Autovacuum causes a large part of the operations.
     Autovacuum {
         /// Its share, 0 to 1.
         share: f64,
@@ -288,27 +288,27 @@ pub enum Verdict {
         /// Their share of all writes, 0 to 1.
         share: f64,
     },
-    /// Most checkpoints come before their time.
+    /// Most checkpoints are requested before their scheduled time.
     CheckpointsRequested {
-        /// Checkpoints that came early.
+        /// Requested checkpoints.
         requested: f64,
-        /// Checkpoints in time.
+        /// Scheduled checkpoints.
         timed: f64,
-        /// Seconds between two of them, in the mean.
+        /// Mean seconds between checkpoints.
         every_s: Option<f64>,
     },
     /// Sessions wait for room in a buffer.
     BufferWaits {
         /// One of the constants of [`plimsoll_ingest::Tally`].
         name: &'static str,
-        /// Waits a second.
+        /// Waits per second.
         a_second: f64,
     },
     /// A window in which a quantity is far above its median.
     Unusual {
         /// The number of unusual windows.
         windows: usize,
-        /// The farthest of them.
+        /// The most unusual of them.
         farthest: Unusual,
     },
     /// The later period differs from the earlier one.
@@ -320,22 +320,22 @@ pub enum Verdict {
         /// The wait or work that changed most.
         main: Option<Changed>,
     },
-    /// The windows are so long that peaks are hidden in their means.
+    /// The windows are so long that their means hide peaks.
     LongWindows {
-        /// Seconds of the longest.
+        /// Seconds of the longest window.
         longest_s: f64,
     },
-    /// Rates, latencies and queues of the input do not fit each other.
+    /// Rates, latencies and queues of the input are inconsistent.
     Unequal {
-        /// Operations in flight, as the input says.
-        said: f64,
-        /// The same, as rates and latencies give it (Little 1961).
-        follows: f64,
+        /// Operations in flight according to the input.
+        reported: f64,
+        /// Operations in flight derived from rates and latencies (Little 1961).
+        derived: f64,
     },
 }
 
 impl Verdict {
-    /// For programs: lower case, with hyphens; it never changes.
+    /// Stable identifier for programs: lower case, with hyphens.
     pub const fn id(&self) -> &'static str {
         match self {
             Self::Storage { .. } => "storage",
@@ -343,11 +343,11 @@ impl Verdict {
             Self::LogBehindLocks { .. } => "log-behind-locks",
             Self::NotStorage { .. } => "not-storage",
             Self::StorageAtLeast { .. } => "storage-at-least",
-            Self::Untold { .. } => "untold",
+            Self::NoSessionTimes { .. } => "untold",
             Self::Quiet { .. } => "quiet",
             Self::ProcessorsFull { .. } => "processors-full",
             Self::ProcessorQueue { .. } => "processor-queue",
-            Self::Unsaid { .. } => "unsaid",
+            Self::Unaccounted { .. } => "unsaid",
             Self::CommitsElsewhere { .. } => "commits-elsewhere",
             Self::CommitsForLog { .. } => "commits-for-log",
             Self::WritersBehind { .. } => "writers-behind",

@@ -1,25 +1,25 @@
-//! Why measured figures differ from theory: the causes that the five classic write-ups of such tests ran into.
+//! Likely causes of differences between measurement and theory, collected from the five classic articles on such tests.
 
 use plimsoll_catalogue::{Catalogue, Chosen, Offer, Peak, Standing, Terms};
 use plimsoll_load::Pace;
 use plimsoll_record::Curve;
 
 use super::Row;
-use crate::candidate::{Rungs, Whose, with};
+use crate::candidate::{OptionValues, Owner, with};
 use crate::need::ask_of;
 
 /// A likely cause of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// What differs, in a few words.
-    pub what: String,
+    /// The difference.
+    pub difference: String,
     /// The likely cause.
-    pub why: String,
+    pub cause: String,
 }
 
-/// Figures within this of each other are the same.
+/// Relative difference below which figures are equal.
 pub(super) const SAME: f64 = 0.04;
-/// Ratios that mixed-up units leave, and which.
+/// Ratios caused by confused units.
 const UNITS: [(f64, &str); 3] =
     [(1.024, "kB and KiB"), (1.048_576, "MB and MiB (or KiB twice)"), (1.073_741_824, "GB and GiB")];
 
@@ -36,16 +36,16 @@ pub(super) fn causes(
     let most = rows.iter().map(|row| row.iops.0).fold(0.0, f64::max);
     if !curve.conditions.direct {
         causes.push(Cause {
-            what: "it was measured through the page cache".into(),
-            why: "memory answers reads that it holds, and writes until it is full: measure with direct I/O, or more than \
-                  memory holds, and end with a flush"
+            difference: "it was measured through the page cache".into(),
+            cause: "memory answers cached reads, and writes until it is full: use direct I/O, or exceed the size of memory and \
+                          end with a flush"
                 .into(),
         });
     }
     let units = units(rows);
     if let Some((cap, name)) = &cap {
         causes.extend(above_the_cap(most, *cap, name, standing, curve));
-        // Some size gives any figure: where a burst or units explain it, they do so better.
+        // Some size matches any figure: a burst or units are the better explanation.
         let explained = units.is_some() || peak_of(most, standing).is_some();
         let options = offer.options.iter().filter(|chosen| !explained || &*chosen.name != "size");
         causes.extend(another_value(catalogue, curve, offer, terms, options, most).filter(|_| differ(most, *cap)));
@@ -60,20 +60,20 @@ fn above_the_cap(most: f64, cap: f64, name: &str, standing: &Standing, curve: &C
     if most <= cap * (1.0 + SAME) {
         return None;
     }
-    let what = format!("{most:.0} IOPS were measured, and {name} allows {cap:.0}");
-    let why = match peak_of(most, standing) {
-        Some(peak) => format!("burst credits: full ones last {:.0} s at the peak; measure longer", peak.seconds),
+    let difference = format!("{most:.0} IOPS were measured, and {name} allows {cap:.0}");
+    let cause = match peak_of(most, standing) {
+        Some(peak) => format!("burst credits: at the peak, full credits last {:.0} s: measure longer", peak.seconds),
         None if curve.conditions.direct => {
-            "it is no such configuration, or something between answers: a cache of the host or of the \
+            "the configuration differs, or a layer in between answers: a cache of the host or of the \
              controller, or data that compresses away"
                 .into()
         }
-        None => "the page cache takes what the storage has not written yet".into(),
+        None => "the page cache accepts writes before the storage does: use direct I/O".into(),
     };
-    Some(Cause { what, why })
+    Some(Cause { difference, cause })
 }
 
-/// The burst that reaches what was measured.
+/// The burst that explains the measured figure.
 fn peak_of(most: f64, standing: &Standing) -> Option<Peak> {
     let above = standing.binding().is_some_and(|bound| most > bound.iops * (1.0 + SAME));
     standing.peak.filter(|peak| above && most <= peak.bound.iops * (1.0 + SAME))
@@ -83,7 +83,7 @@ fn differ(a: f64, b: f64) -> bool {
     (a / b - 1.0).abs() >= SAME
 }
 
-/// Another value of one of the options whose cap is what was measured: the nearest of it.
+/// Another value of an option owner cap matches the measured figure best.
 fn another_value<'a>(
     catalogue: &Catalogue,
     curve: &Curve,
@@ -93,19 +93,19 @@ fn another_value<'a>(
     most: f64,
 ) -> Option<Cause> {
     let ask = ask_of(&curve.conditions.streams[0]);
-    // Levels are mistaken more easily than sizes.
+    // A wrong level is more likely than a wrong size.
     let is_size = |chosen: &&Chosen| &*chosen.name == "size";
     let (sizes, others): (Vec<&Chosen>, Vec<&Chosen>) = options.partition(is_size);
     for chosen in others.into_iter().chain(sizes).filter(|chosen| chosen.low.is_some()) {
-        let rungs = Rungs::all(chosen);
+        let values = OptionValues::all(chosen);
         let cap_at = |n: u64| {
-            let config = with(&offer.config, Whose::Volume, &chosen.name, &rungs.value(n));
+            let config = with(&offer.config, Owner::Volume, &chosen.name, &values.value(n));
             let offer = catalogue.offer(&config, terms).ok()?;
             let iops = offer.standing(&ask).binding()?.iops;
             Some((iops, offer))
         };
-        // The first rung whose cap is not below what was measured; what is refused counts as above it.
-        let (mut first, mut last) = (1, rungs.count());
+        // The first value owner cap reaches the measured figure; invalid configurations count as above it.
+        let (mut first, mut last) = (1, values.count());
         while first < last {
             let middle = first + (last - first) / 2;
             match cap_at(middle) {
@@ -117,8 +117,8 @@ fn another_value<'a>(
         let nearest = around.min_by(|a, b| (a.0 - most).abs().total_cmp(&(b.0 - most).abs()));
         if let Some((iops, offer)) = nearest.filter(|(iops, _)| !differ(*iops, most)) {
             return Some(Cause {
-                what: format!("at most {most:.0} IOPS were measured"),
-                why: format!("that is what {} gives ({iops:.0} IOPS)", offer.short()),
+                difference: format!("at most {most:.0} IOPS were measured"),
+                cause: format!("that is what {} gives ({iops:.0} IOPS)", offer.short()),
             });
         }
     }
@@ -128,17 +128,17 @@ fn another_value<'a>(
 fn not_reached(rows: &[Row], cap: f64, name: &str) -> Option<Cause> {
     let deepest = rows.iter().rev().find(|row| matches!(row.offered, Pace::Closed { .. }))?;
     let Pace::Closed { depth } = deepest.offered else { return None };
-    // What is missing may go to the load's other streams.
+    // The missing share may go to the load's other streams.
     if deepest.binds.as_deref() == Some(name) {
         return None;
     }
     (deepest.iops.1 < cap * (1.0 - SAME)).then(|| Cause {
-        what: format!("{name} allows {cap:.0} IOPS, and depth {depth} gives {:.0} in theory", deepest.iops.1),
-        why: "the queue is too short: throughput is depth over latency until a limit binds (Little's law)".into(),
+        difference: format!("{name} allows {cap:.0} IOPS, and depth {depth} gives {:.0} in theory", deepest.iops.1),
+        cause: "the queue is too short: throughput is depth over latency until a limit binds (Little's law)".into(),
     })
 }
 
-/// One factor at all saturated loads that only units explain.
+/// A common factor at all saturated loads that matches confused units.
 fn units(rows: &[Row]) -> Option<Cause> {
     let saturated: Vec<f64> =
         rows.iter().filter(|row| row.mean_ns.1 > 2.0 * rows[0].mean_ns.1).map(Row::ratio).collect();
@@ -147,8 +147,8 @@ fn units(rows: &[Row]) -> Option<Cause> {
     let fits = |factor: f64| (mean / factor - 1.0).abs() < 0.004 || (mean * factor - 1.0).abs() < 0.004;
     let (_, which) = UNITS.into_iter().find(|(factor, _)| steady && fits(*factor))?;
     Some(Cause {
-        what: format!("all saturated loads differ by the factor {mean:.3}"),
-        why: format!("units: {which} are {} % apart", ((mean.max(1.0 / mean) - 1.0) * 1000.0).round() / 10.0),
+        difference: format!("all saturated loads differ by the factor {mean:.3}"),
+        cause: format!("units: {which} are {} % apart", ((mean.max(1.0 / mean) - 1.0) * 1000.0).round() / 10.0),
     })
 }
 
@@ -159,11 +159,14 @@ fn first_depth(rows: &[Row]) -> Option<Cause> {
     if (measured / theory - 1.0).abs() < 0.15 {
         return None;
     }
-    let what = format!("one operation at a time takes {:.0} us, and {:.0} us in theory", measured / 1e3, theory / 1e3);
-    let why = if difference_us > 0.0 {
-        format!("something adds {difference_us:.0} us to each operation: the host, a filesystem, a network, encryption")
+    let difference =
+        format!("one operation at a time takes {:.0} us, and {:.0} us in theory", measured / 1e3, theory / 1e3);
+    let cause = if difference_us > 0.0 {
+        format!(
+            "another layer adds {difference_us:.0} us to each operation: the host, a filesystem, a network, encryption"
+        )
     } else {
-        "something nearer answers: a cache, or faster media than the model's".into()
+        "a nearer layer answers: a cache, or faster media than the model's".into()
     };
-    Some(Cause { what, why })
+    Some(Cause { difference, cause })
 }

@@ -1,4 +1,4 @@
-//! The levels that a configuration can be set to, with the price and the model of each.
+//! The levels to which a configuration can be set, each with price and model.
 
 use plimsoll_catalogue::{Catalogue, Chosen, Config, Money, NoModel, NoPrice, Offer, OptionValue, Refusal, Terms};
 use plimsoll_model::ChainSpec;
@@ -6,16 +6,16 @@ use plimsoll_units::Span;
 use plimsoll_volume::{Ladder, LevelModel, Policy};
 use thiserror::Error;
 
-use crate::candidate::{Rungs, Whose, with};
+use crate::candidate::{OptionValues, Owner, with};
 
-/// One level.
+/// A level.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// The option's value.
+    /// Value of the option.
     pub level: u32,
-    /// What it offers.
+    /// The offer at this level.
     pub offer: Offer,
-    /// What it costs in a month.
+    /// Price per month.
     pub monthly: Money,
     pub(super) model: ChainSpec,
 }
@@ -23,22 +23,22 @@ pub struct Level {
 /// The levels of a configuration, lowest first.
 #[derive(Clone, Debug)]
 pub struct Levels {
-    /// The option that is set.
+    /// The option that sets the level.
     pub option: String,
     /// The levels.
     pub levels: Vec<Level>,
-    /// What each lets through: its limits alone, which is all that a level changes.
+    /// The limits of each level; a level changes only these.
     pub(super) ladder: Ladder,
 }
 
-/// Why a configuration has no levels.
+/// The reason why a configuration has no levels.
 #[derive(Debug, Error)]
 pub enum NoLevels {
-    /// It cannot be had.
+    /// The configuration is invalid.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Nothing of it can be raised in steps while it is used.
-    #[error("{0} has no level that can be set while it is used: take one that has, such as oci:1TB@10vpu")]
+    /// It has no option that can be changed while it is in use.
+    #[error("{0} has no level that can be set while it is used: choose a product with levels, such as oci:1TB@10vpu")]
     None(String),
     /// A level has no price.
     #[error("no price at level {0}: {1}")]
@@ -48,42 +48,42 @@ pub enum NoLevels {
     NoModel(u32, NoModel),
 }
 
-/// More levels than anybody sets by the hour are thinned out evenly.
-const MOST: u64 = 16;
+/// Maximum levels; more are thinned out evenly.
+const MAX_LEVELS: u64 = 16;
 
 impl Levels {
-    /// The levels of a configuration, from the lowest to the highest that is on offer.
+    /// The levels of a configuration, from the lowest to the highest on offer.
     pub fn of(catalogue: &Catalogue, config: &Config, terms: &Terms) -> Result<Self, NoLevels> {
         let offer = catalogue.offer(config, terms)?;
         let option = level_option(&offer).ok_or_else(|| NoLevels::None(offer.short().to_string()))?;
-        let rungs = Rungs::all(option);
-        let stride = rungs.count().div_ceil(MOST).max(1);
+        let values = OptionValues::all(option);
+        let stride = values.count().div_ceil(MAX_LEVELS).max(1);
         let mut levels = Vec::new();
-        for n in (1..=rungs.count()).step_by(stride as usize) {
-            let value = rungs.value(n);
+        for n in (1..=values.count()).step_by(stride as usize) {
+            let value = values.value(n);
             let Some(level) = whole(&value) else { continue };
-            let config = with(config, Whose::Volume, &option.name, &value);
-            // Between two levels there may be one that is not on offer.
+            let config = with(config, Owner::Volume, &option.name, &value);
+            // Intermediate levels may not be on offer.
             let Ok(offer) = catalogue.offer(&config, terms) else { continue };
-            let price = offer.price().map_err(|why| NoLevels::NoPrice(level, why))?;
-            let model = offer.model().map_err(|why| NoLevels::NoModel(level, why))?;
+            let price = offer.price().map_err(|error| NoLevels::NoPrice(level, error))?;
+            let model = offer.model().map_err(|error| NoLevels::NoModel(level, error))?;
             levels.push(Level { level, monthly: price.monthly, offer, model });
         }
         let rung = |level: &Level| {
-            let model = level.offer.limits().map_err(|why| NoLevels::NoModel(level.level, why))?;
+            let model = level.offer.limits().map_err(|error| NoLevels::NoModel(level.level, error))?;
             Ok(LevelModel { level: level.level, model })
         };
-        let rungs = levels.iter().map(rung).collect::<Result<Vec<_>, NoLevels>>()?;
-        let ladder = Ladder::new(rungs).map_err(|_| NoLevels::None(offer.short().to_string()))?;
+        let values = levels.iter().map(rung).collect::<Result<Vec<_>, NoLevels>>()?;
+        let ladder = Ladder::new(values).map_err(|_| NoLevels::None(offer.short().to_string()))?;
         Ok(Self { option: option.name.to_string(), levels, ladder })
     }
 
-    /// One of them.
+    /// The level with this value.
     pub(super) fn level(&self, level: u32) -> &Level {
-        self.levels.iter().find(|known| known.level == level).expect("a rule goes to levels of the ladder only")
+        self.levels.iter().find(|known| known.level == level).expect("rules use levels of the ladder only")
     }
 
-    /// When the provider changes levels by itself, as far as the catalogue knows; between two levels.
+    /// The provider's autotuning policy between two levels, as far as the catalogue contains it.
     pub fn policy(&self, default: u32, most: u32) -> Policy {
         let usual = Policy::between(default, most);
         let span = |key: &str, usual: Span| self.parameter(key).map_or(usual, Span::from_secs_f64);
@@ -96,13 +96,13 @@ impl Levels {
         }
     }
 
-    /// True when the provider changes its levels by the load.
+    /// True if the provider autotunes levels.
     pub fn follow_load(&self) -> bool {
         let tables = self.levels.first().map(|level| level.offer.product().autotune());
         tables.is_some_and(|tables| tables.iter().any(|table| table.name.starts_with("performance")))
     }
 
-    /// A parameter of what the provider does by itself; `step` names the option too: `step_vpu`.
+    /// A parameter of the provider's autotuning; `step` is named with the option: `step_vpu`.
     fn parameter(&self, key: &str) -> Option<f64> {
         let of_option = format!("{key}_{}", self.option);
         let tables = self.levels.first()?.offer.product().autotune();
@@ -115,7 +115,7 @@ impl Levels {
     }
 }
 
-/// The option that is a level: a number that some limit names as what raises it, and not the size.
+/// The option that is a level: a number other than the size that raises some limit.
 fn level_option(offer: &Offer) -> Option<&Chosen> {
     let raises = |option: &Chosen| offer.ceilings.iter().any(|ceiling| ceiling.lift.contains(&option.name));
     let is_number = |option: &Chosen| matches!(option.value, Some(OptionValue::Number(_)));

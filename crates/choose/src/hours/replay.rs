@@ -1,4 +1,4 @@
-//! A demand, window by window, on a volume whose level stays or changes.
+//! Replay of a demand on a volume with a fixed or changing level.
 
 use std::collections::BTreeMap;
 
@@ -8,97 +8,102 @@ use plimsoll_model::analytic::{Offered, capacity, solve};
 use plimsoll_units::{Bytes, Instant, Span};
 use plimsoll_volume::{Autotune, IntervalLoad, Policy};
 
-use super::asked::Asked;
+use super::demand::WindowDemand;
 use super::levels::{Level, Levels};
 
-/// Who sets the level.
+/// The rule that sets the level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
-    /// Nobody: it stays.
+    /// A fixed level.
     Fixed(u32),
-    /// The load.
+    /// Autotuning by load.
     Autotune(Policy),
-    /// The clock: a level for each hour of the day.
+    /// A level for each hour of the day.
     Daily([u32; 24]),
 }
 
-/// What came of it.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelReplay {
-    /// Who set the level.
+    /// The rule.
     pub rule: Rule,
-    /// How long it was.
+    /// Length of the demand.
     pub span: Span,
-    /// What it cost.
+    /// Total cost.
     pub cost: Money,
-    /// The same for a month of 730 hours.
+    /// Cost of a month of 730 hours.
     pub monthly: Money,
-    /// Share of the time in which more was asked than the level let through, 0 to 1.
+    /// Share of time with a demand above the level's limit, 0 to 1.
     pub throttled: f64,
-    /// Share of the operations that had to wait for the level, 0 to 1.
+    /// Share of operations delayed by the level, 0 to 1.
     pub delayed: f64,
-    /// The longest that an operation had to wait for the level.
+    /// Longest delay by the level.
     pub longest_wait: Span,
-    /// Mean latency of the operations, waits for the level included; modelled.
+    /// Mean modelled latency, including delays by the level.
     pub mean: Span,
-    /// How often the level changed.
+    /// Number of level changes.
     pub changes: u32,
     /// The level at the end of each slot.
     pub levels: Vec<u32>,
 }
 
-/// The clock of a rule that follows the load ticks so often.
+/// Interval at which a rule is evaluated.
 const TICK: Span = Span::from_secs(10);
-/// At most so many ticks within a window: a window of a day need not be cut finer than some ten seconds.
-const MOST_TICKS: u64 = 10_000;
-/// What a month is to a price by the hour.
+/// Maximum intervals in a window.
+const MAX_TICKS: u64 = 10_000;
+/// Seconds of a month in hourly billing.
 const MONTH_S: f64 = 730.0 * 3_600.0;
-/// At the end of their strength queues grow without end: what is modelled is what 98 % of it gives.
-const NEARLY: f64 = 0.98;
+/// Maximum utilisation: the open model diverges at saturation.
+const MAX_UTILISATION: f64 = 0.98;
 
-/// Replays windows with what is asked in them; windows without a figure are passed over.
-pub fn replay(levels: &Levels, slots: &[Slot], asked: &[Option<Asked>], rule: &Rule) -> LevelReplay {
+/// Replays the demand of windows; windows without data are skipped.
+pub fn replay(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>], rule: &Rule) -> LevelReplay {
     let mut course = Course::new(levels, rule);
     let mut shown = Vec::with_capacity(slots.len());
-    for (slot, asked) in slots.iter().zip(asked) {
-        if let Some(asked) = asked {
-            course.window(slot, asked);
+    for (slot, demand) in slots.iter().zip(demand) {
+        if let Some(demand) = demand {
+            course.window(slot, demand);
         }
         shown.push(course.level);
     }
     course.done(rule.clone(), shown)
 }
 
-/// Every level that stays, the load's own, and the least that each hour of the day needs.
-pub fn compare(levels: &Levels, slots: &[Slot], asked: &[Option<Asked>], policy: Option<Policy>) -> Vec<LevelReplay> {
+/// Replays every fixed level, autotuning if `policy` is given, and the lowest sufficient daily schedule.
+pub fn compare(
+    levels: &Levels,
+    slots: &[Slot],
+    demand: &[Option<WindowDemand>],
+    policy: Option<Policy>,
+) -> Vec<LevelReplay> {
     let mut rules: Vec<Rule> = levels.levels.iter().map(|level| Rule::Fixed(level.level)).collect();
     rules.extend(policy.map(Rule::Autotune));
-    rules.extend(daily(levels, slots, asked));
-    rules.iter().map(|rule| replay(levels, slots, asked, rule)).collect()
+    rules.extend(daily(levels, slots, demand));
+    rules.iter().map(|rule| replay(levels, slots, demand, rule)).collect()
 }
 
-/// For each hour of the day the lowest level that let through whatever was asked in it; `None` where windows have no
-/// time of the day, or are longer than hours.
-fn daily(levels: &Levels, slots: &[Slot], asked: &[Option<Asked>]) -> Option<Rule> {
+/// For each hour of the day the lowest level that is sufficient in all its windows; `None` if windows have no time of
+/// day or are longer than an hour.
+fn daily(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>]) -> Option<Rule> {
     let lowest = levels.levels.first()?.level;
     let mut hours = [lowest; 24];
-    for (slot, asked) in slots.iter().zip(asked) {
-        let Some(asked) = asked else { continue };
+    for (slot, demand) in slots.iter().zip(demand) {
+        let Some(demand) = demand else { continue };
         if slot.length > Span::from_secs(3_600 + 60) {
             return None;
         }
         let hour = &mut hours[usize::try_from(slot.begin?.hour()).ok()?];
-        let carries = |level: &&Level| levels.ladder.carries(level.level, &asked.workload(SPACE), asked.iops);
+        let carries = |level: &&Level| levels.ladder.carries(level.level, &demand.workload(SPACE), demand.iops);
         let needed = levels.levels.iter().find(carries).or(levels.levels.last())?;
         *hour = needed.level.max(*hour);
     }
     Some(Rule::Daily(hours))
 }
 
-/// Operations may go anywhere in this much; caches of products that have any see them all miss.
+/// Assumed address range: large enough that caches of products do not hit.
 const SPACE: Bytes = Bytes::gib(64);
 
-/// A replay on its way.
+/// A replay in progress.
 struct Course<'a> {
     levels: &'a Levels,
     latencies: Latencies,
@@ -106,7 +111,7 @@ struct Course<'a> {
     autotune: Option<Autotune>,
     hours: Option<[u32; 24]>,
     now: Instant,
-    /// Operations that wait for the level.
+    /// Operations delayed by the level.
     backlog: f64,
     cost: f64,
     throttled_s: f64,
@@ -147,58 +152,58 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn window(&mut self, slot: &Slot, asked: &Asked) {
+    fn window(&mut self, slot: &Slot, demand: &WindowDemand) {
         if let Some(hour) = slot.begin.and_then(|begin| usize::try_from(begin.hour()).ok())
             && let Some(hours) = self.hours
         {
             self.set(hours[hour]);
         }
-        let ticks = (slot.length.as_nanos() / TICK.as_nanos()).clamp(1, MOST_TICKS);
+        let ticks = (slot.length.as_nanos() / TICK.as_nanos()).clamp(1, MAX_TICKS);
         let tick = slot.length / ticks;
         let mut known: Option<(u32, Carried)> = None;
         for _ in 0..ticks {
             let carried = match known {
                 Some((level, carried)) if level == self.level => carried,
-                _ => self.carried(asked),
+                _ => self.carried(demand),
             };
             known = Some((self.level, carried));
-            self.tick(tick, asked, carried);
+            self.tick(tick, demand, carried);
         }
     }
 
-    fn carried(&mut self, asked: &Asked) -> Carried {
-        let limits = self.levels.ladder.model(self.level).expect("a rule goes to levels of the ladder only");
-        let most = capacity(limits, &asked.workload(SPACE)).iops;
-        Carried { most, mean_s: self.latencies.mean_s(self.levels.level(self.level), asked, most) }
+    fn carried(&mut self, demand: &WindowDemand) -> Carried {
+        let limits = self.levels.ladder.model(self.level).expect("rules use levels of the ladder only");
+        let most = capacity(limits, &demand.workload(SPACE)).iops;
+        Carried { most, mean_s: self.latencies.mean_s(self.levels.level(self.level), demand, most) }
     }
 
-    fn tick(&mut self, tick: Span, asked: &Asked, carried: Carried) {
+    fn tick(&mut self, tick: Span, demand: &WindowDemand, carried: Carried) {
         let seconds = tick.as_secs_f64();
         let waiting = self.backlog;
-        let wanted = asked.iops * seconds + waiting;
+        let wanted = demand.iops * seconds + waiting;
         let served = wanted.min(carried.most * seconds);
         self.backlog = wanted - served;
-        let is_throttled = self.backlog > 0.0 && asked.iops > carried.most || waiting > 0.0;
+        let is_throttled = self.backlog > 0.0 && demand.iops > carried.most || waiting > 0.0;
         let mean_backlog = f64::midpoint(waiting, self.backlog);
         let wait_s = if carried.most.is_finite() { mean_backlog / carried.most } else { 0.0 };
         if is_throttled {
             self.throttled_s += seconds;
-            self.delayed += asked.iops * seconds;
+            self.delayed += demand.iops * seconds;
             self.longest_s = self.longest_s.max(waiting.max(self.backlog) / carried.most);
         }
-        self.operations += asked.iops * seconds;
-        self.latency_sum_s += asked.iops * seconds * (carried.mean_s + wait_s);
+        self.operations += demand.iops * seconds;
+        self.latency_sum_s += demand.iops * seconds * (carried.mean_s + wait_s);
         self.cost += self.monthly() * seconds / MONTH_S;
         self.now += tick;
         if let Some(autotune) = &mut self.autotune {
             let answers = served.round() as u64;
-            let reads = (served * asked.reads).round() as u64;
+            let reads = (served * demand.reads).round() as u64;
             let seen = IntervalLoad {
                 answers,
                 throttled: if is_throttled { answers } else { 0 },
                 reads,
                 writes: answers.saturating_sub(reads),
-                bytes: (served * asked.size_bytes) as u64,
+                bytes: (served * demand.size_bytes) as u64,
             };
             if let Some(level) = autotune.seen(self.now, &seen) {
                 self.set(level);
@@ -240,42 +245,42 @@ fn money(amount: f64, currency: Currency) -> Money {
     Money { millionths: (amount * 1e6).round() as i128, currency }
 }
 
-/// What a level gives of what is asked.
+/// Capacity and latency of a level for a demand.
 #[derive(Clone, Copy)]
 struct Carried {
-    /// Operations a second that it lets through.
+    /// Maximum operations per second.
     most: f64,
-    /// Mean latency without waiting for the level, in seconds.
+    /// Mean latency in seconds, without delays by the level.
     mean_s: f64,
 }
 
-/// Mean latencies that were worked out: windows that are nearly alike share one.
+/// Cached mean latencies, shared by similar windows.
 #[derive(Default)]
 struct Latencies(BTreeMap<(u32, [i32; 3]), f64>);
 
 impl Latencies {
     /// Steps of utilisation and of the share of reads.
     const STEPS: f64 = 20.0;
-    /// Steps of the size to each doubling.
+    /// Steps of the size per doubling.
     const SIZES: f64 = 4.0;
 
-    /// In seconds, of what is asked at a level that lets `most` operations a second through.
-    fn mean_s(&mut self, level: &Level, asked: &Asked, most: f64) -> f64 {
-        let used = (asked.iops / most).min(NEARLY);
+    /// Mean latency in seconds of a demand at a level that allows `most` operations per second.
+    fn mean_s(&mut self, level: &Level, demand: &WindowDemand, most: f64) -> f64 {
+        let used = (demand.iops / most).min(MAX_UTILISATION);
         let steps = [
             (used * Self::STEPS).round() as i32,
-            (asked.reads * Self::STEPS).round() as i32,
-            (libm::log2(asked.size_bytes.max(1.0)) * Self::SIZES).round() as i32,
+            (demand.reads * Self::STEPS).round() as i32,
+            (libm::log2(demand.size_bytes.max(1.0)) * Self::SIZES).round() as i32,
         ];
         *self.0.entry((level.level, steps)).or_insert_with(|| {
-            let alike = Asked {
-                iops: f64::from(steps[0].max(1)).min(NEARLY * Self::STEPS) / Self::STEPS * most,
+            let rounded = WindowDemand {
+                iops: f64::from(steps[0].max(1)).min(MAX_UTILISATION * Self::STEPS) / Self::STEPS * most,
                 reads: f64::from(steps[1]) / Self::STEPS,
                 size_bytes: libm::exp2(f64::from(steps[2]) / Self::SIZES),
             };
-            let workload = alike.workload(SPACE);
-            let bound = capacity(&level.model, &workload).iops * NEARLY;
-            solve(&level.model, &workload, Offered::Open { iops: alike.iops.min(bound) }).mean_ns / 1e9
+            let workload = rounded.workload(SPACE);
+            let bound = capacity(&level.model, &workload).iops * MAX_UTILISATION;
+            solve(&level.model, &workload, Offered::Open { iops: rounded.iops.min(bound) }).mean_ns / 1e9
         })
     }
 }

@@ -1,4 +1,4 @@
-//! One offer whose ceilings suffice: what binds it, how it answers, and what is doubtful about it.
+//! Assessment of an offer with sufficient ceilings: binding limits, latency and uncertainties.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -12,63 +12,65 @@ use plimsoll_units::{Bytes, Span};
 
 use super::machines::Fleet;
 use super::objective::class_for;
-use super::product_facts::{is_shareable, members, rac_support, yearly_loss};
+use super::product_facts::{members, rac_support, yearly_loss};
 use super::series::Series;
 use super::size::Candidate;
 use super::{
-    Attachment, Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, Risk, RiskSort, Sizing, Slower, Wanted, Why,
+    Attachment, Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, RejectionReason, Risk, RiskKind, Sizing,
+    Slower, Wanted,
 };
-use crate::asked::{Asked, Tight};
 use crate::matching::within;
-use crate::trial::{Together, together};
+use crate::requirements::{Requirements, TightBound};
+use crate::trial::{OpenTrial, open_trial};
 
 /// Operations of each trial, all classes together.
 const OPERATIONS: u64 = 20_000;
-/// A trial that seems to be overloaded is done again, so many times as long: a burst near its end looks the same.
+/// A trial that appears overloaded is repeated with this many times the operations: a burst near its end looks the
+/// same.
 const LONGER: u64 = 8;
-/// A class needs so many answers before its 99th percentile says anything.
+/// Minimum answers of a class for its 99th percentile.
 const FOR_P99: u64 = 200;
-/// A ceiling that holds this share of the operations and more lengthens the tail.
+/// Minimum share of operations bound by a ceiling that lengthens the tail.
 const HELD: f64 = 0.005;
-/// Ceilings up to this many times the one that binds are worth a doubt.
+/// Uncertainties of ceilings are reported up to this multiple of the binding one.
 const NEAR: f64 = 2.0;
 
-/// What offers are held against.
+/// Inputs of assessments.
 pub(super) struct Assessor<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) terms: &'a Terms,
     pub(super) wanted: &'a Wanted,
-    pub(super) asked: Asked,
+    pub(super) requirements: Requirements,
     series: Series,
 }
 
 /// The result for an offer.
 pub(super) enum Assessed {
-    /// It meets the objectives, and is no slower than today where that counts.
+    /// It meets the objectives, and is not slower than today if that is required.
     Meets(Box<Choice>),
-    /// It carries the load, and misses an objective, or is slower than the storage of today.
+    /// It sustains the load, but misses an objective or is slower than today.
     Misses {
         choice: Box<Choice>,
-        /// No limit held it: more of the options that can be bought makes nothing faster.
+        /// No limit binds: raising options does not help.
         by_latency: bool,
     },
-    /// It does not carry the load.
+    /// It does not sustain the load.
     Fails(Rejection),
 }
 
-/// The results for a product's candidates so far.
+/// Results for the candidates of a product so far.
 pub(super) struct Attempt<'a> {
     assessor: &'a Assessor<'a>,
-    /// Machines of the provider; worked out for the first offer.
+    /// Machines of the provider, computed for the first offer.
     fleet: OnceCell<Option<Fleet>>,
-    /// The cheapest of each level that meets the objectives.
+    /// The cheapest candidate of each level that meets the objectives.
     met: Vec<Choice>,
-    /// The candidate that came nearest to the objectives.
+    /// The candidate nearest to the objectives.
     nearly: Option<Box<Choice>>,
     rejected: Option<Rejection>,
-    /// Room above the design point of the last candidate that missed an objective by a ceiling.
+    /// Headroom of the last candidate that missed an objective because of a ceiling.
     held_at: Option<f64>,
-    /// Levels with a choice, and levels that are too slow whatever is bought with them.
+    /// Levels with a choice, and levels too slow in any size.
     closed: BTreeSet<usize>,
 }
 
@@ -85,8 +87,9 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Tries candidates, the cheapest first, until each level has one that meets the objectives or is too slow by itself.
-    pub(super) fn tries(&mut self, candidates: Vec<Candidate>) {
+    /// Tries candidates by price until each level has a candidate that meets the objectives, or is too slow in any
+    /// size.
+    pub(super) fn try_all(&mut self, candidates: Vec<Candidate>) {
         self.held_at = None;
         for candidate in candidates {
             if self.closed.contains(&candidate.level) {
@@ -113,7 +116,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Attaches an offer to a machine, and assesses it.
+    /// Attaches an offer to a machine and assesses it.
     fn assess(&self, candidate: Candidate) -> Assessed {
         let machine = match self.attach(&candidate.offer) {
             Ok(machine) => machine,
@@ -131,12 +134,12 @@ impl<'a> Attempt<'a> {
         fleet.as_ref().map(|fleet| fleet.cheapest(self.assessor, offer)).transpose()
     }
 
-    /// Room to exceed where nothing was found and higher ceilings may help: that of the last candidate.
+    /// Headroom to exceed if no candidate met the objectives and higher ceilings may help: that of the last candidate.
     pub(super) fn held_at(&self) -> Option<f64> {
         if self.met.is_empty() { self.held_at } else { None }
     }
 
-    /// Adds the product to the choices, those that miss an objective, or the rejections.
+    /// Adds the product to the choices, the near misses or the rejections.
     pub(super) fn finish(mut self, product: &Product, sizing: &mut Sizing) {
         if let Some(cheapest) = self.met.iter().min_by(|a, b| a.cost().total_cmp(&b.cost())) {
             sizing.choices.push(cheapest.clone());
@@ -145,27 +148,30 @@ impl<'a> Attempt<'a> {
         if let Some(choice) = self.nearly {
             return if choice.meets() { sizing.slower.push(*choice) } else { sizing.nearly.push(*choice) };
         }
-        let nothing = || Rejection { name: product.name().into(), why: Why::Refused("it has no configuration".into()) };
-        sizing.rejected.push(self.rejected.unwrap_or_else(nothing));
+        let no_configuration = || Rejection {
+            name: product.name().into(),
+            reason: RejectionReason::Refused("it has no valid configuration".into()),
+        };
+        sizing.rejected.push(self.rejected.unwrap_or_else(no_configuration));
     }
 }
 
 impl<'a> Assessor<'a> {
     pub(super) fn new(catalogue: &'a Catalogue, terms: &'a Terms, wanted: &'a Wanted) -> Self {
-        let asked = Asked::of(wanted.points.iter().map(Point::asks));
-        Self { catalogue, terms, wanted, asked, series: Series::of(&wanted.series) }
+        let requirements = Requirements::of(wanted.points.iter().map(Point::asks));
+        Self { catalogue, terms, wanted, requirements, series: Series::of(&wanted.series) }
     }
 
-    /// Offers it the expected load, at the point that its ceilings are nearest to.
+    /// Simulates the expected load at the point nearest to the ceilings.
     pub(super) fn assess(&self, offer: &Offer, price: Option<Price>) -> Assessed {
-        let beside = self.asked.beside(offer);
-        let binds = beside.first().copied();
+        let bounds = self.requirements.bounds(offer);
+        let binds = bounds.first().copied();
         let point = &self.wanted.points[binds.map_or(0, |tight| tight.mix)];
-        let other = |tight: &&Tight| binds.is_some_and(|first| tight.bound.ceiling != first.bound.ceiling);
+        let other = |tight: &&TightBound| binds.is_some_and(|first| tight.bound.ceiling != first.bound.ceiling);
         let mut choice = Choice {
             offer: offer.clone(),
             binds: binds.map(|tight| self.limit(offer, &tight)),
-            next: beside.iter().find(other).map(|tight| self.limit(offer, tight)),
+            next: bounds.iter().find(other).map(|tight| self.limit(offer, tight)),
             latency: Vec::new(),
             backlog: self.series.backlog(offer, &self.wanted.allowance),
             slower: Vec::new(),
@@ -173,38 +179,40 @@ impl<'a> Assessor<'a> {
             peak: offer.standing_of(&point.asks()).peak,
             machine: None,
             yearly_loss: yearly_loss(offer),
-            risks: risks(offer, price.as_ref(), &beside),
+            risks: risks(offer, price.as_ref(), &bounds),
             price,
         };
         if self.wanted.platform.cluster.is_some() {
             choice.risks.extend(for_cluster(offer.product()));
         }
-        let fails = |why: Why| Assessed::Fails(Rejection { name: offer.short().to_string(), why });
+        let fails = |reason: RejectionReason| Assessed::Fails(Rejection { name: offer.short().to_string(), reason });
         if let Some(backlog) = choice.backlog.filter(|backlog| !backlog.is_within(&self.wanted.allowance)) {
-            return fails(Why::Waits(backlog));
+            return fails(RejectionReason::Waits(backlog));
         }
         let model = match offer.model() {
             Ok(model) => model,
-            Err(why) if !self.wanted.objectives.is_empty() => return fails(Why::Refused(why.to_string())),
-            Err(why) => {
-                choice.risks.push(Risk { sort: RiskSort::Latency, text: why.to_string(), cite: None });
+            Err(error) if !self.wanted.objectives.is_empty() => {
+                return fails(RejectionReason::Refused(error.to_string()));
+            }
+            Err(error) => {
+                choice.risks.push(Risk { kind: RiskKind::Latency, text: error.to_string(), cite: None });
                 return Assessed::Meets(Box::new(choice));
             }
         };
-        // A trial is too short to fill a write buffer: what lies behind it has to suffice, too.
+        // A trial is too short to fill a write buffer: the stages behind it have to suffice, too.
         let (over, held_by) = lasting(&model, point, self.wanted.capacity);
         if over < 1.0 {
-            return fails(Why::Sustains { iops: over * point.iops(), wanted: point.iops(), held_by });
+            return fails(RejectionReason::Sustains { iops: over * point.iops(), wanted: point.iops(), held_by });
         }
         let streams = within(&point.streams(self.wanted.capacity), offer.capacity);
-        let mut done = together(&model, &streams, OPERATIONS, 1);
+        let mut done = open_trial(&model, &streams, OPERATIONS, 1);
         if done.as_ref().is_some_and(|done| done.overloaded) {
-            done = together(&model, &streams, OPERATIONS * LONGER, 1);
+            done = open_trial(&model, &streams, OPERATIONS * LONGER, 1);
         }
-        let Some(done) = done else { return fails(Why::Refused("the load does not fit on it".into())) };
+        let Some(done) = done else { return fails(RejectionReason::Refused("the load does not fit on it".into())) };
         let held_by = done.bound_by.first().map(|(name, _)| name.clone()).unwrap_or_default();
         if done.overloaded {
-            return fails(Why::Sustains { iops: done.iops, wanted: point.iops(), held_by });
+            return fails(RejectionReason::Sustains { iops: done.iops, wanted: point.iops(), held_by });
         }
         choice.latency = latencies(point, &done);
         choice.slower = slower(&self.wanted.today, point, &choice.latency);
@@ -213,7 +221,7 @@ impl<'a> Assessor<'a> {
         self.judged(choice, &done)
     }
 
-    fn judged(&self, choice: Choice, done: &Together) -> Assessed {
+    fn judged(&self, choice: Choice, done: &OpenTrial) -> Assessed {
         if choice.meets() && (choice.slower.is_empty() || self.wanted.may_be_slower) {
             return Assessed::Meets(Box::new(choice));
         }
@@ -222,8 +230,8 @@ impl<'a> Assessor<'a> {
         Assessed::Misses { choice: Box::new(choice), by_latency }
     }
 
-    /// A ceiling over the design point.
-    pub(super) fn limit(&self, offer: &Offer, tight: &Tight) -> Limit {
+    /// A ceiling in relation to the design point.
+    pub(super) fn limit(&self, offer: &Offer, tight: &TightBound) -> Limit {
         Limit {
             name: Arc::clone(&offer.ceilings[tight.bound.ceiling].name),
             counts: tight.bound.counts,
@@ -235,20 +243,21 @@ impl<'a> Assessor<'a> {
     }
 }
 
-/// A class is slower if its response time is at least this many times that of today.
+/// Minimum ratio to today's response time of a slower class.
 const SLOWER: f64 = 1.2;
 
-/// Classes that are slower than today. A class that was not simulated is compared with the total that contains it.
+/// Classes that are slower than today. A class without simulated operations is compared through the total that contains
+/// it.
 fn slower(today: &[(Class, Span)], point: &Point, latency: &[ClassLatency]) -> Vec<Slower> {
     let compared = |(class, today): &(Class, Span)| {
         let simulated = class_for(&point.classes, *class)?;
-        let then = latency.iter().find(|one| one.class == simulated)?.mean;
+        let then = latency.iter().find(|latency| latency.class == simulated)?.mean;
         Some(Slower { class: *class, today: *today, then })
     };
-    today.iter().filter_map(compared).filter(|one| one.times() >= SLOWER).collect()
+    today.iter().filter_map(compared).filter(|slower| slower.times() >= SLOWER).collect()
 }
 
-fn latencies(point: &Point, done: &Together) -> Vec<ClassLatency> {
+fn latencies(point: &Point, done: &OpenTrial) -> Vec<ClassLatency> {
     let numbered = point.classes.iter().enumerate();
     numbered
         .filter_map(|(stream, load)| {
@@ -260,14 +269,14 @@ fn latencies(point: &Point, done: &Together) -> Vec<ClassLatency> {
         .collect()
 }
 
-/// How many times the point a model carries in the long run, and the stage that bounds it: every class alone by the
-/// analytic solution, their loads of each stage added up.
+/// Multiple of the point that a model sustains in the long run, and the binding stage: analytic solutions of the
+/// classes, with their utilisations added up.
 fn lasting(model: &ChainSpec, point: &Point, space: Bytes) -> (f64, String) {
     let names = model.names();
     let mut loads = vec![0.0; names.len()];
     for class in &point.classes {
         let alone = solve(model, &workload(class, space), Offered::Open { iops: class.iops });
-        // At its bound a stage says no more than that it is there.
+        // At saturation the utilisation is only 1.
         let over = if alone.mean_ns.is_finite() { 1.0 } else { class.iops / alone.iops };
         for (load, stage) in loads.iter_mut().zip(&alone.stages) {
             *load += stage.utilisation * over;
@@ -277,7 +286,7 @@ fn lasting(model: &ChainSpec, point: &Point, space: Bytes) -> (f64, String) {
     fullest.map_or_else(|| (f64::MAX, String::new()), |(load, name)| (1.0 / load.max(1e-12), name))
 }
 
-/// What a class asks, for the analytic solution.
+/// A class as input of the analytic solution.
 fn workload(load: &ClassLoad, space: Bytes) -> Workload {
     let stream = load.stream(space);
     Workload {
@@ -290,43 +299,43 @@ fn workload(load: &ClassLoad, space: Bytes) -> Workload {
     }
 }
 
-/// What is doubtful: of the ceilings that bind or nearly do, of the model, of the price; and what the offer needs.
-fn risks(offer: &Offer, price: Option<&Price>, beside: &[Tight]) -> Vec<Risk> {
+/// Uncertainties of the binding and nearly binding ceilings, of the model and of the price, and requirements of the
+/// offer.
+fn risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Vec<Risk> {
     let mut risks = Vec::new();
-    let least = beside.first().map_or(0.0, |tight| tight.over);
+    let least = bounds.first().map_or(0.0, |tight| tight.over);
     let mut near: Vec<usize> =
-        beside.iter().filter(|tight| tight.over <= least * NEAR).map(|tight| tight.bound.ceiling).collect();
+        bounds.iter().filter(|tight| tight.over <= least * NEAR).map(|tight| tight.bound.ceiling).collect();
     near.dedup();
     for ceiling in near.into_iter().map(|index| &offer.ceilings[index]) {
         let doubt = ceiling.cite.status.doubt();
         risks.extend(doubt.map(|doubt| Risk {
-            sort: RiskSort::Ceiling,
+            kind: RiskKind::Ceiling,
             text: format!("\"{}\" {doubt}", ceiling.name),
             cite: Some(Arc::clone(&ceiling.cite)),
         }));
     }
-    // Doubts of ceilings come first, and those that are near were told already.
+    // Doubts about ceilings come first in the list; the relevant ones have been added above.
     let of_ceilings = offer.ceilings.iter().filter(|ceiling| is_doubtful(ceiling)).count();
     let of_model = offer.doubts().into_iter().skip(of_ceilings);
-    risks.extend(of_model.map(|doubt| Risk { sort: RiskSort::Latency, text: doubt.text, cite: doubt.cite }));
+    risks.extend(of_model.map(|doubt| Risk { kind: RiskKind::Latency, text: doubt.text, cite: doubt.cite }));
     risks.extend(price.into_iter().flat_map(of_price));
     let needs = offer.needs().into_iter();
-    risks.extend(needs.map(|text| Risk { sort: RiskSort::Needs, text: text.to_string(), cite: None }));
+    risks.extend(needs.map(|text| Risk { kind: RiskKind::Needs, text: text.to_string(), cite: None }));
     let members = members(offer);
     let text = || format!("the loss of one of {members} volumes loses all of them");
-    risks.extend((members > 1).then(|| Risk { sort: RiskSort::Safety, text: text(), cite: None }));
+    risks.extend((members > 1).then(|| Risk { kind: RiskKind::Safety, text: text(), cite: None }));
     risks
 }
 
-/// Doubts about a volume of a cluster: the vendor's support, and whether several machines can attach it.
+/// Uncertainties of a volume in a cluster: vendor support.
 fn for_cluster(product: &Product) -> Vec<Risk> {
     if product.kind() != ProductKind::Volume {
         return Vec::new();
     }
     let (provider, _) = product.name().split_once('/').unwrap_or_default();
-    let unknown = "the catalogue does not know if several machines can write it at the same time, as RAC does";
-    let texts = rac_support(provider).into_iter().chain(is_shareable(product).is_none().then_some(unknown));
-    texts.map(|text| Risk { sort: RiskSort::Safety, text: text.to_owned(), cite: None }).collect()
+    let risk = |text: &str| Risk { kind: RiskKind::Safety, text: text.to_owned(), cite: None };
+    rac_support(provider).map(risk).into_iter().collect()
 }
 
 fn is_doubtful(ceiling: &Ceiling) -> bool {
@@ -334,8 +343,8 @@ fn is_doubtful(ceiling: &Ceiling) -> bool {
 }
 
 fn of_price(price: &Price) -> Vec<Risk> {
-    let about = |text: String, cite| Risk { sort: RiskSort::Price, text, cite };
+    let about = |text: String, cite| Risk { kind: RiskKind::Price, text, cite };
     let mut risks: Vec<Risk> = price.doubts().into_iter().map(|doubt| about(doubt.text, doubt.cite)).collect();
-    risks.extend(price.without.iter().map(|what| about(format!("its price is without {what}"), None)));
+    risks.extend(price.without.iter().map(|part| about(format!("its price is without {part}"), None)));
     risks
 }

@@ -4,41 +4,41 @@
 
 use plimsoll_units::Span;
 
-/// Share of the work that may exceed the allowed wait if there is no objective, or an objective on the mean.
-const MAY_WAIT: f64 = 0.01;
-/// Halvings in the search for a limit: to a billionth of the highest window.
+/// Share of the work that may exceed the allowed wait without an objective, or with an objective on the mean.
+const DEFAULT_SHARE: f64 = 0.01;
+/// Bisection steps for a limit: to a billionth of the highest window.
 const HALVINGS: u32 = 30;
 
-/// How much of a load may wait for a limit.
+/// Tolerance for delays at a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
-    /// A wait up to this long is no wait.
+    /// Longest tolerated wait.
     pub wait: Span,
-    /// The share of the operations, and of the bytes, that may wait longer.
+    /// Share of the operations, and of the bytes, that may exceed it.
     pub share: f64,
 }
 
 impl Default for Allowance {
     fn default() -> Self {
-        Self { wait: Span::ZERO, share: MAY_WAIT }
+        Self { wait: Span::ZERO, share: DEFAULT_SHARE }
     }
 }
 
 /// The backlog of a series of windows at a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Backlog {
-    /// The longest that an operation waits for the limit.
+    /// Longest wait of an operation.
     pub longest_wait: Span,
     /// Total time with a backlog.
     pub behind: Span,
-    /// Share of the operations that wait longer than is allowed, 0 to 1.
+    /// Share of the operations that exceed the tolerated wait, 0 to 1.
     pub operations: f64,
-    /// The same of the bytes.
+    /// Share of the bytes that exceed it, 0 to 1.
     pub bytes: f64,
 }
 
 impl Backlog {
-    /// True when no more waits than is allowed.
+    /// True if the backlog is within the allowance.
     pub fn is_within(&self, allowance: &Allowance) -> bool {
         self.operations.max(self.bytes) <= allowance.share
     }
@@ -52,7 +52,7 @@ pub(super) struct Replay {
     wait_s: f64,
     longest_s: f64,
     behind_s: f64,
-    /// Operations and bytes: those that waited too long, and all.
+    /// Operations and bytes: delayed beyond the allowance, and total.
     late: [f64; 2],
     all: [f64; 2],
 }
@@ -69,8 +69,7 @@ impl Replay {
         }
     }
 
-    /// A window of so many seconds that needs `utilisation` times what the limit allows, and asks these operations and
-    /// bytes a second.
+    /// A window of `seconds` whose demand is `utilisation` times the limit, with these operations and bytes per second.
     pub(super) fn window(&mut self, seconds: f64, utilisation: f64, rates: [f64; 2]) {
         let slope = utilisation - 1.0;
         let begin = self.wait_s;
@@ -102,7 +101,7 @@ impl Replay {
     }
 }
 
-/// The lowest limit through which a series of rates, each with its seconds, passes within the allowance.
+/// The lowest limit that a series of `(rate, seconds)` passes within the allowance.
 pub(super) fn lowest_limit(rates: &[(f64, f64)], allowance: &Allowance) -> f64 {
     let highest = rates.iter().map(|(rate, _)| *rate).fold(0.0, f64::max);
     let passes = |limit: f64| {
@@ -125,10 +124,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_exceeds_a_limit_waits_until_it_is_worked_off() {
+    fn work_above_a_limit_waits_until_it_drains() {
         let allowance = Allowance { wait: Span::from_secs(1), share: 0.0 };
         let mut replay = Replay::new(&allowance);
-        // 10 s at twice the limit build up a wait of 10 s, which a load of half the limit works off in 20 s.
+        // 10 s at twice the limit build up a wait of 10 s, which a load of half the limit drains in 20 s.
         replay.window(10.0, 2.0, [200.0, 0.0]);
         replay.window(40.0, 0.5, [50.0, 0.0]);
         let backlog = replay.finish();
@@ -145,10 +144,10 @@ mod tests {
         // 100 a second, and for the last second 10,000: 1 % of the operations may wait.
         let rates = [(100.0, 99.0), (10_000.0, 1.0)];
         let limit = lowest_limit(&rates, &Allowance::default());
-        // Every operation of that second waits but the first, so that less than nearly all of it is not enough.
+        // Every operation of that second but the first waits, so nearly the full rate is needed.
         assert!((9_999.0..=10_000.0).contains(&limit), "{limit}");
         let patient = Allowance { wait: Span::from_secs(1), share: 0.01 };
         let limit = lowest_limit(&rates, &patient);
-        assert!((4_900.0..5_000.0).contains(&limit), "half of it suffices where a second may be waited: {limit}");
+        assert!((4_900.0..5_000.0).contains(&limit), "half suffices if a wait of a second is allowed: {limit}");
     }
 }

@@ -1,6 +1,6 @@
-//! What was asked in one window, as classes that add up: nothing counted twice, nothing left out.
+//! The load of a window as disjoint classes.
 //!
-//! Reports have totals and parts of them, and parts that overlap. Knows figures only, neither time nor products.
+//! Reports have totals, parts of these, and overlapping parts.
 
 use std::collections::BTreeSet;
 
@@ -9,26 +9,26 @@ use plimsoll_units::Span;
 
 use super::design::ClassLoad;
 
-/// Bytes of an operation where no input says it: of one block, of scans, sorts and copies, of the log.
+/// Assumed bytes of an operation: single blocks; scans, sorts and copies; the log.
 const BLOCK: f64 = 8192.0;
 const SCAN: f64 = 131_072.0;
 const REDO: f64 = 4096.0;
-/// Share of reads where no input says it.
+/// Assumed share of reads.
 const READS: f64 = 0.7;
-/// A rest of less than this share of a total comes from rounding.
+/// A remainder below this share of a total is due to rounding.
 const ROUNDED: f64 = 0.02;
 
-/// A rate of less is none: an operation in eleven days.
-const LEAST: f64 = 1e-6;
+/// Minimum rate: an operation in eleven days.
+const MIN_RATE: f64 = 1e-6;
 
-/// What the series of a subject say, window by window.
+/// The windows of a subject.
 pub(crate) struct Windows<'a> {
     subject: &'a Subject,
-    /// What was taken to be so, in the order of the sentences.
+    /// Assumptions, in the order of the report.
     pub(super) assumed: BTreeSet<&'static str>,
 }
 
-/// Operations and bytes a second; either may not be known.
+/// Operations and bytes per second, if known.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
     iops: Option<f64>,
@@ -42,8 +42,9 @@ impl<'a> Windows<'a> {
 
     fn value(&self, slot: usize, class: Class, measure: Measure, statistic: Statistic) -> Option<f64> {
         let key = (class, measure, statistic);
-        let mut series = self.subject.series.iter().filter(|one| (one.class, one.measure, one.statistic) == key);
-        series.find_map(|one| one.values[slot]).filter(|value| value.is_finite())
+        let mut series =
+            self.subject.series.iter().filter(|series| (series.class, series.measure, series.statistic) == key);
+        series.find_map(|series| series.values[slot]).filter(|value| value.is_finite())
     }
 
     fn rate(&self, slot: usize, class: Class) -> Rate {
@@ -51,10 +52,10 @@ impl<'a> Windows<'a> {
         let iops = mean(Measure::Iops);
         let by_size = || Some(iops? * mean(Measure::Size)?);
         let bytes = mean(Measure::Throughput).or_else(by_size);
-        Rate { iops: iops.filter(|iops| *iops > LEAST), bytes: bytes.filter(|bytes| *bytes > LEAST) }
+        Rate { iops: iops.filter(|iops| *iops > MIN_RATE), bytes: bytes.filter(|bytes| *bytes > MIN_RATE) }
     }
 
-    /// The highest minute inside of a window: operations and bytes of reads and writes together, where the input has them.
+    /// The highest minute within a window: operations and bytes of reads and writes together, if known.
     pub(super) fn maxima(&self, slot: usize) -> (Option<f64>, Option<f64>) {
         let together = |measure| {
             let of = |class| self.value(slot, class, measure, Statistic::Maximum);
@@ -63,7 +64,7 @@ impl<'a> Windows<'a> {
         (together(Measure::Iops), together(Measure::Throughput))
     }
 
-    /// Mean response times over all windows, weighed by their operations where these are known, otherwise by time.
+    /// Mean response times over all windows, weighted by operations if known, otherwise by time.
     pub(super) fn latencies(&self) -> Vec<(Class, Span)> {
         let mean = |class: Class| {
             let (mut sum, mut weights) = (0.0, 0.0);
@@ -79,30 +80,31 @@ impl<'a> Windows<'a> {
         Class::ALL.into_iter().filter_map(mean).collect()
     }
 
-    /// The classes of one window; empty when it says nothing of operations.
+    /// The classes of a window; empty if it has no operations.
     pub(crate) fn classes(&mut self, slot: usize) -> Vec<ClassLoad> {
         let (all, mut read, mut write) =
             (self.rate(slot, Class::All), self.rate(slot, Class::Read), self.rate(slot, Class::Write));
         if let (Some(iops), None, None) = (all.iops, read.iops, write.iops) {
             match (read.bytes, write.bytes) {
                 (None, None) => {
-                    self.assumed.insert("the input does not tell reads from writes: 70 % are taken to be reads");
+                    self.assumed.insert("the input does not separate reads and writes: 70 % are assumed to be reads");
                     return vec![self.load(Class::All, iops, all.bytes)];
                 }
                 (reads, writes) => {
-                    self.assumed
-                        .insert("the input counts reads and writes together: they are split as their bytes are");
+                    self.assumed.insert(
+                        "the input counts reads and writes together: they are split in proportion to their bytes",
+                    );
                     let (reads, writes) = (reads.unwrap_or(0.0), writes.unwrap_or(0.0));
                     let share = reads / (reads + writes);
-                    read.iops = Some(iops * share).filter(|iops| *iops > LEAST);
-                    write.iops = Some(iops * (1.0 - share)).filter(|iops| *iops > LEAST);
+                    read.iops = Some(iops * share).filter(|iops| *iops > MIN_RATE);
+                    write.iops = Some(iops * (1.0 - share)).filter(|iops| *iops > MIN_RATE);
                 }
             }
         }
         let mut loads = self.direction(slot, Class::Read, read);
         loads.extend(self.direction(slot, Class::Write, write));
         if read.iops.is_none() && write.iops.is_none() {
-            // Totals have these in them.
+            // Totals include these classes.
             for class in [Class::Archive, Class::Backup, Class::Other] {
                 let rate = self.rate(slot, class);
                 loads.extend(rate.iops.map(|iops| self.load(class, iops, rate.bytes)));
@@ -111,7 +113,7 @@ impl<'a> Windows<'a> {
         loads
     }
 
-    /// Reads, or writes: their parts, and what of the total is in none of them.
+    /// Reads or writes: their parts, and the remainder of the total.
     fn direction(&mut self, slot: usize, whole: Class, total: Rate) -> Vec<ClassLoad> {
         let parts = match whole {
             Class::Read => [Class::RandomRead, Class::SequentialRead, Class::TempRead],
@@ -148,7 +150,7 @@ impl<'a> Windows<'a> {
         };
         if bytes.is_none() {
             self.assumed.insert(
-                "the input does not say how large some operations are: 8 KiB, of scans and sorts 128 KiB, of the log 4 KiB",
+                "the input lacks the size of some operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log",
             );
         }
         let reads = match class {
@@ -176,7 +178,8 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// Temporary reads are reads of several blocks, and of one: where the parts are more than the total, they are in these.
+/// Temporary reads overlap multi-block and single-block reads: an excess of the parts over the total is subtracted from
+/// these.
 fn without_overlap(loads: &mut Vec<ClassLoad>, total: f64) {
     let sum: f64 = loads.iter().map(|load| load.iops).sum();
     let mut twice = sum - total;
@@ -190,11 +193,11 @@ fn without_overlap(loads: &mut Vec<ClassLoad>, total: f64) {
         if let Some(load) = loads.iter_mut().find(|load| load.class == class) {
             let off = twice.min(load.iops);
             let left = load.iops - off;
-            // What stays keeps at least a half of its size: the two were counted apart.
+            // The remainder keeps at least half of its mean size, because sizes and counts have separate sources.
             load.bytes_per_second = (load.bytes_per_second - off * size).max(left * load.size() * 0.5);
             load.iops = left;
             twice -= off;
         }
     }
-    loads.retain(|load| load.iops > LEAST);
+    loads.retain(|load| load.iops > MIN_RATE);
 }

@@ -1,4 +1,4 @@
-//! The design point: what storage has to carry, as data. How it is worked out of windows is `wanted`'s.
+//! The design point as data; it is derived from windows in `wanted`.
 
 use plimsoll_catalogue::Ask;
 use plimsoll_ingest::Class;
@@ -6,34 +6,37 @@ use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use super::backlog::Allowance;
+use super::compute::Compute;
 use super::objective::ClassObjective;
 use super::platform::Platform;
 use crate::diagnosis::Verdict;
 
-/// How a demand becomes a design point.
+/// Parameters for deriving a design point from a demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
-    /// Size for the load that is not exceeded in this share of the time, 0 to 1, by windows. `None` for the lowest load
-    /// through which the whole series passes within the [`Allowance`].
+    /// Share of the time, by windows, whose load is covered, 0 to 1. `None` for the lowest limit that the whole series
+    /// passes within the [`Allowance`].
     pub quantile: Option<f64>,
-    /// What shorter peaks inside of the windows are taken to be.
+    /// Assumption about shorter peaks within windows.
     pub burst: Burst,
-    /// What it grows by.
+    /// Growth of the load.
     pub growth: Growth,
-    /// What ceilings have to allow above the expected load: 0.2 for a fifth.
+    /// Required headroom of ceilings above the expected load: 0.2 for a fifth.
     pub headroom: f64,
-    /// Bytes that have to be kept today.
+    /// Bytes to store today.
     pub capacity: Bytes,
-    /// Share of the volume that stays free, 0 up to 1, exclusive.
+    /// Share of the volume that stays free, from 0 up to but excluding 1.
     pub free: f64,
-    /// What response times have to meet. One that is about all operations is judged on reads, where there are any.
+    /// Objectives for response times. Objectives for all operations are evaluated on reads, if there are any.
     pub objectives: Vec<ClassObjective>,
-    /// Choices may answer more slowly than the storage of today.
+    /// Allows choices that are slower than today's storage.
     pub may_be_slower: bool,
+    /// Processors and memory of a machine; those that are absent follow from the input.
+    pub compute: Compute,
 }
 
 impl Design {
-    /// Every window counts, with a fifth of headroom, a tenth of free space, and nothing besides.
+    /// Defaults: the whole series, a fifth of headroom, a tenth of free space.
     pub fn of(capacity: Bytes) -> Self {
         Self {
             quantile: None,
@@ -44,134 +47,136 @@ impl Design {
             free: 0.1,
             objectives: Vec::new(),
             may_be_slower: false,
+            compute: Compute::default(),
         }
     }
 }
 
-/// What peaks inside of averaging windows are taken to be.
+/// Assumption about peaks within averaging windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
-    /// The averages are all that there is.
+    /// No hidden peaks.
     None,
-    /// So many times the average.
+    /// A multiple of the average.
     Times(f64),
-    /// Maxima of the input where it has some; else what was measured elsewhere for windows of this length.
+    /// Maxima of the input if it has any; otherwise a factor measured elsewhere for windows of this length.
     Auto,
 }
 
-/// Growth from year to year.
+/// Yearly growth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Growth {
-    /// Share by which it grows in a year: 0.3 for 30 %.
+    /// Growth in a year: 0.3 for 30 %.
     pub yearly: f64,
     /// Months that the storage has to last.
     pub months: u32,
 }
 
 impl Growth {
-    /// How many times today's it is at the end, compounded.
+    /// Total growth factor, compounded.
     pub fn times(self) -> f64 {
         libm::pow(1.0 + self.yearly, f64::from(self.months) / 12.0)
     }
 }
 
-/// What storage has to carry.
+/// The design point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// Whose demand it is.
+    /// The subject of the demand.
     pub subject: String,
-    /// The expected load: in the windows with the most operations, and in those with the most bytes where these are
-    /// others. Never empty. Each has to be carried; they do not come together.
+    /// The expected load: in the windows with the most operations and, if different, in those with the most bytes.
+    /// Never empty. The points do not coincide; each has to be sustained.
     pub points: Vec<Point>,
-    /// What ceilings have to allow above the expected load: 0.2 for a fifth.
+    /// Required headroom of ceilings above the expected load: 0.2 for a fifth.
     pub headroom: f64,
-    /// Operations a second in the mean of all windows, grown: some vendors bill each.
+    /// Mean operations per second over all windows, with growth, for billing by operations.
     pub mean_iops: f64,
-    /// Bytes that volumes have to hold: those that are kept, grown, and the free space.
+    /// Bytes to provide: stored data with growth, and the free space.
     pub capacity: Bytes,
-    /// Share of them that stays free, 0 up to 1, exclusive.
+    /// Share of them that stays free, from 0 up to but excluding 1.
     pub free: f64,
-    /// What response times have to meet.
+    /// Objectives for response times.
     pub objectives: Vec<ClassObjective>,
-    /// A cluster or Exadata, as far as the input shows it.
+    /// The cluster or Exadata platform, as far as the input shows it.
     pub platform: Platform,
-    /// Whether storage is the problem at all, where the input says what sessions wait for.
+    /// Processors and memory that a machine needs.
+    pub compute: Compute,
+    /// Verdict on whether storage is the problem, if the input contains waits of sessions.
     pub answer: Option<Verdict>,
-    /// Mean response times of the storage of today, in the order of [`Class::ALL`]; empty where the input has none.
+    /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
     pub today: Vec<(Class, Span)>,
-    /// Choices may answer more slowly than that.
+    /// Allows choices that are slower than today's storage.
     pub may_be_slower: bool,
-    /// What was measured, before the steps.
+    /// Measured load before the steps.
     pub measured: Measured,
-    /// The windows of the input in their order, grown: what a choice is replayed with. Empty where percentiles are sized
-    /// for.
+    /// The windows of the input in order, with growth, for the replay of choices. Empty with a percentile.
     pub series: Vec<Window>,
-    /// How much of the series may wait for a limit.
+    /// Tolerance for delays in the replay.
     pub allowance: Allowance,
-    /// How the expected load came about, in order.
+    /// The steps to the expected load, in order.
     pub steps: Vec<Step>,
-    /// What the input does not say and was taken to be so.
+    /// Assumptions about missing data.
     pub assumptions: Vec<String>,
 }
 
 /// A window of the input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// How long it lasts.
+    /// Length in seconds.
     pub seconds: f64,
-    /// What is asked in it.
+    /// Its load by class.
     pub classes: Vec<ClassLoad>,
 }
 
-/// What the windows of the input say.
+/// Summary of the input's windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Where a percentile is sized for: the share of the time, 0 to 1, in which the load is not exceeded.
+    /// The percentile in use, if any: share of the time, 0 to 1, whose load is covered.
     pub quantile: Option<f64>,
     /// Windows with operations.
     pub windows: usize,
-    /// The longest of them: peaks that are shorter are hidden in it.
+    /// The longest of them, which may hide shorter peaks.
     pub longest: Span,
-    /// Operations a second that are sized for: not exceeded in that share of the time, or the lowest limit through which
-    /// the whole series passes within the [`Allowance`].
+    /// Operations per second before the steps: the percentile, or the lowest limit that the whole series passes within
+    /// the [`Allowance`].
     pub iops: f64,
-    /// The same of bytes a second.
+    /// The same for bytes per second.
     pub bytes_per_second: f64,
-    /// Operations a second of the window with the most.
+    /// Operations per second of the highest window.
     pub highest_iops: f64,
-    /// Bytes a second of the window with the most.
+    /// Bytes per second of the highest window.
     pub highest_bytes_per_second: f64,
 }
 
-/// Which windows a point is of.
+/// Selection of windows for a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Busiest {
-    /// Those with the most operations.
+    /// Windows with the most operations.
     Operations,
-    /// Those with the most bytes.
+    /// Windows with the most bytes.
     Bytes,
 }
 
 impl Busiest {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 2] = [Self::Operations, Self::Bytes];
 }
 
-/// A load: operations of several classes together.
+/// A load of several classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Of which windows.
+    /// Its windows.
     pub of: Busiest,
-    /// How many windows its mix was taken from.
+    /// Number of windows that determine the mix.
     pub windows: usize,
-    /// What is asked, the most operations first. Never empty.
+    /// Its classes, by operations. Never empty.
     pub classes: Vec<ClassLoad>,
 }
 
-/// What a class of operations asks.
+/// The load of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassLoad {
-    /// What the operations are for.
+    /// The class.
     pub class: Class,
     /// Operations a second, above zero.
     pub iops: f64,
@@ -179,29 +184,29 @@ pub struct ClassLoad {
     pub bytes_per_second: f64,
     /// Share of reads, 0 to 1.
     pub reads: f64,
-    /// Their addresses follow each other.
+    /// Consecutive addresses.
     pub sequential: bool,
-    /// They answer when what they wrote is durable.
+    /// Answered when durable.
     pub durable: bool,
 }
 
-/// A step from what was averaged to what is expected.
+/// A step from the measured to the expected load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What it is, in a few words.
-    pub what: String,
-    /// What classes of small operations are multiplied by.
+    /// Short name.
+    pub name: String,
+    /// Factor for classes with small operations.
     pub small: f64,
-    /// What classes of large operations are multiplied by: those of 64 KiB and more in the mean.
+    /// Factor for classes with a mean size of 64 KiB and more.
     pub large: f64,
-    /// Lowest and highest of what was measured elsewhere, where the factor comes from there.
+    /// Range of measurements elsewhere, if the factor is based on these.
     pub spread: Option<(f64, f64)>,
-    /// Where it comes from, in a sentence.
-    pub why: String,
+    /// Origin of the factor, as a sentence.
+    pub source: String,
 }
 
 impl Wanted {
-    /// The loads of these points, each of one minute, and nothing besides: no headroom, objective or series.
+    /// A design point with these loads, each of a minute, without headroom, objective or series.
     pub fn of(points: Vec<Point>, capacity: Bytes) -> Self {
         let (iops, bytes_per_second) = (points[0].iops(), points[0].bytes_per_second());
         Self {
@@ -212,6 +217,7 @@ impl Wanted {
             free: 0.0,
             objectives: Vec::new(),
             platform: Platform::default(),
+            compute: Compute::default(),
             answer: None,
             today: Vec::new(),
             may_be_slower: false,
@@ -232,14 +238,14 @@ impl Wanted {
         }
     }
 
-    /// What ceilings have to allow over the expected load: 1.2 for a headroom of a fifth.
+    /// Required multiple of the expected load: 1.2 for a headroom of a fifth.
     pub fn room(&self) -> f64 {
         1.0 + self.headroom
     }
 }
 
 impl Window {
-    /// Operations, or bytes, a second.
+    /// Operations or bytes per second.
     pub fn rate(&self, of: Busiest) -> f64 {
         let each = |load: &ClassLoad| match of {
             Busiest::Operations => load.iops,
@@ -260,7 +266,7 @@ impl Point {
         self.classes.iter().map(|class| class.bytes_per_second).sum()
     }
 
-    /// True when it asks at least as much of every class.
+    /// True if every class has at least these rates.
     pub fn covers(&self, others: &[ClassLoad]) -> bool {
         let enough = |own: f64, others: f64| own >= others * (1.0 - 1e-9);
         others.iter().all(|load| {
@@ -269,34 +275,34 @@ impl Point {
         })
     }
 
-    /// What it asks of ceilings, each with its operations a second.
+    /// Its operations with their rates, for ceilings.
     pub fn asks(&self) -> Vec<(Ask, f64)> {
         self.classes.iter().map(|class| (class.ask(), class.iops)).collect()
     }
 
-    /// The same as streams of independent operations over so many bytes, the most operations first.
+    /// The load as independent streams over `capacity`, by operations.
     pub fn streams(&self, capacity: Bytes) -> Vec<StreamSpec> {
         self.classes.iter().map(|class| class.stream(capacity)).collect()
     }
 }
 
-/// Operations are multiples of a sector, and none is larger than this.
+/// Granularity and maximum of operation sizes.
 const SECTOR: f64 = 512.0;
 const LARGEST: f64 = (16 << 20) as f64;
 
 impl ClassLoad {
-    /// Bytes of an operation, in the mean.
+    /// Mean bytes of an operation.
     pub fn size(&self) -> f64 {
         self.bytes_per_second / self.iops
     }
 
-    /// What it asks of ceilings.
+    /// Its operations, for ceilings.
     pub fn ask(&self) -> Ask {
         let block = Bytes::new((self.size() + 0.5).max(1.0) as u64);
         Ask { block, reads: self.reads, sequential: self.sequential }
     }
 
-    /// The same as a stream of independent operations over so many bytes.
+    /// The load as a stream over `capacity`.
     pub fn stream(&self, capacity: Bytes) -> StreamSpec {
         let size = Bytes::new(((self.size() / SECTOR).round() * SECTOR).clamp(SECTOR, LARGEST) as u64);
         StreamSpec {

@@ -1,4 +1,4 @@
-//! Redo and temporary data on volumes of their own, where that is cheaper or the only way to meet the objectives.
+//! Separate volumes for redo and temporary data, if cheaper or necessary for the objectives.
 
 use plimsoll_catalogue::{Catalogue, Money, Terms};
 use plimsoll_ingest::Class;
@@ -9,21 +9,21 @@ use super::machines::Fleet;
 use super::size::{by_cost, provider};
 use super::{Attachment, Choice, ClassLoad, ClassObjective, Point, Search, Sizing, Wanted, Window, size};
 
-/// A layout has to cost at most this much of the single volume: more volumes are more to administer.
+/// Maximum cost relative to a single volume: more volumes need more administration.
 const CHEAPER: f64 = 0.95;
 /// Temporary data with a smaller share of the bytes stay with the data.
 const MUCH_TEMP: f64 = 0.05;
-/// Seconds of redo that fit on a volume of its own.
+/// Seconds of redo that a separate volume holds.
 const REDO_KEPT_S: f64 = 3600.0;
-/// Share of the capacity that a volume for temporary data has.
+/// Capacity share of a volume for temporary data.
 const TEMP_SHARE: f64 = 0.1;
-/// The smallest volume for redo or temporary data.
+/// Minimum volume for redo or temporary data.
 const SMALLEST: Bytes = Bytes::gib(16);
 
 /// Content of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Content {
-    /// Data files, and everything without a volume of its own.
+    /// Data files, and all content without a separate volume.
     Data,
     /// The log.
     Redo,
@@ -38,11 +38,11 @@ pub struct VolumeLayout {
     pub provider: String,
     /// The volumes, data first.
     pub parts: Vec<VolumePart>,
-    /// The cheapest machine that lets all of them through; `None` as for [`Choice::machine`].
+    /// The cheapest machine with sufficient limits for all volumes; `None` as for [`Choice::machine`].
     pub machine: Option<Attachment>,
-    /// Price in a month, with the machine where that has one; `None` if a part has no price.
+    /// Monthly price including the machine if it is priced; `None` if a part has no price.
     pub total: Option<Money>,
-    /// Price of the provider's cheapest choice of one volume, likewise; `None` if none meets the objectives.
+    /// Monthly price of the provider's cheapest single-volume choice, likewise; `None` if none meets the objectives.
     pub single: Option<Money>,
 }
 
@@ -51,16 +51,16 @@ pub struct VolumeLayout {
 pub struct VolumePart {
     /// Its content.
     pub content: Content,
-    /// The load that it has to carry.
+    /// Its design point.
     pub wanted: Wanted,
-    /// The cheapest that carries it.
+    /// The cheapest suitable choice.
     pub choice: Choice,
 }
 
 impl Content {
     const ALL: [Self; 3] = [Self::Data, Self::Redo, Self::Temp];
 
-    /// The name in text and in resources.
+    /// The name in texts and resources.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -79,7 +79,7 @@ impl Content {
 }
 
 impl VolumeLayout {
-    /// Mean number of sessions that wait for reads and log writes: of all parts together.
+    /// Mean number of sessions that wait for reads and log writes, over all parts.
     pub fn waiting(&self) -> Option<f64> {
         let of = |part: &VolumePart| part.choice.waiting(&part.wanted.points[0]);
         self.parts.iter().map(of).sum()
@@ -92,9 +92,9 @@ impl VolumeLayout {
     }
 }
 
-/// For each provider the cheapest layout that separates redo, temporary data, or both from the rest: if it costs less by
-/// a twentieth than the provider's cheapest single volume, or if no single volume meets the objectives. None if the search
-/// names a machine, whose limits all parts would share.
+/// For each provider the cheapest layout that separates redo, temporary data, or both: if it costs at least a twentieth
+/// less than the provider's cheapest single volume, or if no single volume meets the objectives. None if the search
+/// names a machine, because all parts would share its limits.
 pub fn layouts(catalogue: &Catalogue, terms: &Terms, search: &Search, sizing: &Sizing) -> Vec<VolumeLayout> {
     let mut found: Vec<VolumeLayout> = Vec::new();
     if search.machine.is_some() {
@@ -138,13 +138,13 @@ fn separations(wanted: &Wanted) -> Vec<Vec<Content>> {
     ways.into_iter().chain([both]).filter(|(is_possible, _)| *is_possible).map(|(_, contents)| contents).collect()
 }
 
-/// True if a class belongs to a part: to data, if its own content has no volume.
+/// True if a class belongs to a part; classes without a separate volume belong to data.
 fn in_part(content: Content, contents: &[Content], class: Class) -> bool {
     let own = Content::of(class);
     if contents.contains(&own) { own == content } else { content == Content::Data }
 }
 
-/// The demand of a part; `None` if it has no operations.
+/// The design point of a part; `None` if it has no operations.
 fn part_of(wanted: &Wanted, content: Content, kept: impl Fn(Class) -> bool) -> Option<Wanted> {
     let classes =
         |classes: &[ClassLoad]| -> Vec<ClassLoad> { classes.iter().filter(|load| kept(load.class)).copied().collect() };
@@ -183,7 +183,7 @@ fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
     own.filter(|choice| choice.price.is_some()).min_by(|a, b| by_cost(a, b))
 }
 
-/// The layout of one provider; `None` if a part has no choice, no machine carries all, or a single volume is as good.
+/// The layout of a provider; `None` if a part has no choice, no machine suffices, or a single volume is as good.
 fn layout(
     catalogue: &Catalogue,
     terms: &Terms,
@@ -211,7 +211,7 @@ fn layout(
     single.is_none_or(|single| layout.cost() < single.cost() * CHEAPER).then_some(layout)
 }
 
-/// The cheapest machine for all parts together; an error if none of the provider's lets them through.
+/// The cheapest machine for all parts; an error if no machine of the provider suffices.
 fn machine(
     catalogue: &Catalogue,
     terms: &Terms,

@@ -1,29 +1,31 @@
-//! Machines of a volume's provider: the cheapest that lets the design point through.
+//! Machines of a volume's provider: the cheapest with sufficient limits for the design point.
 
 use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, Product, ProductKind, Setting};
 
 use super::assess::Assessor;
 use super::product_facts::members;
-use super::{Attachment, Limit, Rejection, Why};
-use crate::asked::Tight;
+use super::{Attachment, Limit, Rejection, RejectionReason};
 use crate::matching::price_of;
+use crate::requirements::TightBound;
 
-/// Machines of a provider with the volumes of one product, in the order in which they are tried: by price, those without
-/// a price last and by their limits.
+/// Machines of a provider for the volumes of a product, with the required processors and memory, in trial order: by price,
+/// unpriced ones last by their limits.
 pub(super) struct Fleet {
     machines: Vec<Machine>,
+    /// Machines of the provider, whatever their processors and memory.
+    of: usize,
 }
 
-/// A machine, flexible ones in one size.
+/// A machine; flexible ones in a fixed size.
 struct Machine {
     part: Part,
     monthly: Option<Money>,
-    /// The lowest of its own limits over the load, with a plain volume.
+    /// The tightest of its own limits relative to the load, with a plain volume.
     over: f64,
 }
 
 impl Fleet {
-    /// The machines for the volumes of an offer; `None` if it is no volume, names a machine, or none is known.
+    /// The machines for the volumes of an offer; `None` if it is not a volume, names a machine, or none is known.
     pub(super) fn of(assessor: &Assessor<'_>, offer: &Offer) -> Option<Self> {
         if offer.config.machine.is_some() || offer.product().kind() != ProductKind::Volume {
             return None;
@@ -37,21 +39,24 @@ impl Fleet {
         }
         let plain = plain(assessor, offer);
         let sizes = names.iter().flat_map(|name| sizes(assessor, &plain, name));
-        let mut machines: Vec<Machine> = sizes.filter_map(|part| Machine::of(assessor, &plain, part)).collect();
+        let sizes: Vec<Part> = sizes.collect();
+        let of = sizes.len();
+        let mut machines: Vec<Machine> =
+            sizes.into_iter().filter_map(|part| Machine::of(assessor, &plain, part)).collect();
         let price = |machine: &Machine| machine.monthly.map_or(i128::MAX, |monthly| monthly.millionths);
         machines.sort_by(|a, b| {
             let by_limits = || a.over.total_cmp(&b.over).then_with(|| a.part.product.cmp(&b.part.product));
             price(a).cmp(&price(b)).then_with(by_limits)
         });
-        Some(Self { machines })
+        Some(Self { machines, of })
     }
 
-    /// The first machine that lets the design point through to an offer.
+    /// The first machine with sufficient limits for an offer.
     pub(super) fn cheapest(&self, assessor: &Assessor<'_>, offer: &Offer) -> Result<Attachment, Rejection> {
         self.for_all(assessor, &[(assessor, offer)])
     }
 
-    /// The first machine that lets the design points of several offers through together.
+    /// The first machine with sufficient limits for several offers together.
     pub(super) fn for_all(
         &self,
         assessor: &Assessor<'_>,
@@ -59,9 +64,9 @@ impl Fleet {
     ) -> Result<Attachment, Rejection> {
         let room = assessor.wanted.room();
         let enough = || self.machines.iter().filter(|machine| machine.over >= room * (1.0 - 1e-9));
-        let of = self.machines.len();
+        let of = self.of;
         let attached = enough().find_map(|machine| {
-            let (offer, binds) = machine.carries(room, parts)?;
+            let (offer, binds) = machine.attach_all(room, parts)?;
             Some(Attachment {
                 monthly: machine.monthly,
                 binds,
@@ -84,15 +89,21 @@ impl Fleet {
                 let own = own_limits(first, &attached).into_iter().next()?;
                 Some((machine.part.product.clone(), first.limit(&attached, &own)))
             });
-            Rejection { name: offer.short().to_string(), why: Why::NoMachine { of, nearest } }
+            Rejection { name: offer.short().to_string(), reason: RejectionReason::NoMachine { of, nearest } }
         })
     }
 }
 
 impl Machine {
+    /// `None` if it cannot be had with the volume, or has too few processors or too little memory.
     fn of(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<Self> {
         let config = Config { machine: Some(part.clone()), ..plain.config.clone() };
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
+        let shape = attached.machine_shape();
+        let (vcpus, memory) = shape.map_or((None, None), |shape| (shape.vcpus, shape.memory));
+        if !assessor.wanted.compute.fits(vcpus, memory) {
+            return None;
+        }
         let over = own_limits(assessor, &attached).first().map_or(f64::MAX, |tight| tight.over);
         let monthly = difference(price_of(plain, assessor.terms), price_of(&attached, assessor.terms));
         Some(Self { part, monthly, over })
@@ -103,14 +114,14 @@ impl Machine {
         assessor.catalogue.offer(&config, assessor.terms).ok()
     }
 
-    /// The first offer on this machine, and the machine's limit that binds; `None` if it does not let all of them through.
-    fn carries(&self, room: f64, parts: &[(&Assessor<'_>, &Offer)]) -> Option<(Offer, Option<Limit>)> {
+    /// The first offer on this machine, and the machine's binding limit; `None` if the limits are insufficient.
+    fn attach_all(&self, room: f64, parts: &[(&Assessor<'_>, &Offer)]) -> Option<(Offer, Option<Limit>)> {
         let mut first = None;
         let mut shared: Vec<(Limit, f64)> = Vec::new();
         for (assessor, offer) in parts {
             let attached = self.with(assessor, offer)?;
-            let beside = assessor.asked.beside(&attached);
-            if !beside.first().is_none_or(|tight| tight.allows(room)) {
+            let bounds = assessor.requirements.bounds(&attached);
+            if !bounds.first().is_none_or(|tight| tight.allows(room)) {
                 return None;
             }
             for tight in own_limits(assessor, &attached) {
@@ -132,9 +143,9 @@ impl Machine {
     }
 }
 
-/// Limits that all volumes of a machine share, the tightest first, each once.
-fn own_limits(assessor: &Assessor<'_>, attached: &Offer) -> Vec<Tight> {
-    let mut own = assessor.asked.beside(attached);
+/// Limits shared by all volumes of a machine, the tightest first, without duplicates.
+fn own_limits(assessor: &Assessor<'_>, attached: &Offer) -> Vec<TightBound> {
+    let mut own = assessor.requirements.bounds(attached);
     own.retain(|tight| attached.ceilings[tight.bound.ceiling].scope.is_shared());
     let mut seen = Vec::new();
     own.retain(|tight| {
@@ -145,14 +156,15 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer) -> Vec<Tight> {
     own
 }
 
-/// The price of the machine: that of volume and machine without that of the volume.
+/// The price of the machine: the difference between both and the volume.
 fn difference(volume: Option<Price>, both: Option<Price>) -> Option<Money> {
     let (volume, both) = (volume?, both?);
     let is_priced = both.without.is_empty() && both.monthly.currency == volume.monthly.currency;
     is_priced.then(|| Money { millionths: both.monthly.millionths - volume.monthly.millionths, ..both.monthly })
 }
 
-/// One volume of the offer's size without options, which needs no machine of some size; the offer if there is none.
+/// A volume of the offer's size without options, which needs no particular machine; the offer itself if that is
+/// invalid.
 fn plain(assessor: &Assessor<'_>, offer: &Offer) -> Offer {
     let is_size = |setting: &&Setting| matches!(setting, Setting::Option { name, .. } if name == "size");
     let settings = offer.config.volume.settings.iter().filter(is_size).cloned().collect();
@@ -161,7 +173,7 @@ fn plain(assessor: &Assessor<'_>, offer: &Offer) -> Offer {
     assessor.catalogue.offer(&config, assessor.terms).unwrap_or_else(|_| offer.clone())
 }
 
-/// A machine as the catalogue has it, and flexible ones with each option doubled up to the highest value.
+/// The machine with defaults, and with each option doubled up to its maximum.
 fn sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
     let machine = Part { product: name.to_owned(), settings: Vec::new() };
     let config = Config { machine: Some(machine.clone()), ..plain.config.clone() };

@@ -1,4 +1,4 @@
-//! Objectives of single classes of operations, such as `redo:p99<=1ms`.
+//! Objectives for single classes of operations, such as `redo:p99<=1ms`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use plimsoll_record::{Counter, Measure, Objective, ObjectiveError, Scope};
 use plimsoll_units::Span;
 
 use super::design::{ClassLoad, Point};
-use crate::trial::Together;
+use crate::trial::OpenTrial;
 
-/// Words of the classes that an objective can name.
+/// Names of the classes that an objective can have.
 const WORDS: [(&str, Class); 6] = [
     ("redo", Class::RedoWrite),
     ("random-read", Class::RandomRead),
@@ -29,7 +29,7 @@ pub struct ClassObjective {
     pub objective: Objective,
 }
 
-/// The response time that an objective is about, simulated.
+/// Simulated response time for an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
     /// The objective.
@@ -47,8 +47,8 @@ impl ClassObjective {
         }
     }
 
-    /// The same on reads if it is about all operations and some of them read: writes mostly wait behind sessions, and
-    /// hide the tail of the reads.
+    /// The objective restricted to reads, if it covers all operations and some of them are reads: writes mostly happen
+    /// in the background, and would hide the tail of the reads.
     pub(super) fn on_reads(self, points: &[Point]) -> Self {
         let has_reads = points.iter().flat_map(|point| &point.classes).any(|load| load.reads > 0.0);
         let is_general = self.class.is_none() && self.objective.over == Scope::All;
@@ -56,8 +56,8 @@ impl ClassObjective {
         Self { objective: Objective { over, ..self.objective }, ..self }
     }
 
-    /// Its measure of a trial of the point's classes; `None` if no operation is in its scope.
-    pub(super) fn reached(self, point: &Point, done: &Together) -> Option<Reached> {
+    /// Evaluates a trial of the point's classes; `None` if no operation is in scope.
+    pub(super) fn reached(self, point: &Point, done: &OpenTrial) -> Option<Reached> {
         let class = match self.class {
             Some(class) => Some(class_for(&point.classes, class)?),
             None => None,
@@ -81,13 +81,13 @@ impl Reached {
         self.time <= self.objective.objective.limit
     }
 
-    /// The response time over its bound: above 1 the objective is missed.
+    /// Ratio of the response time to its limit: above 1 the objective is missed.
     pub fn over(&self) -> f64 {
         self.time.as_secs_f64() / self.objective.objective.limit.as_secs_f64()
     }
 }
 
-/// The class among the loads that stands for a class: itself, or the total that contains it.
+/// The class that represents `class` among the loads: itself, or the total that contains it.
 pub(super) fn class_for(loads: &[ClassLoad], class: Class) -> Option<Class> {
     let whole = match class {
         Class::RandomRead | Class::SequentialRead | Class::TempRead => Class::Read,

@@ -1,13 +1,13 @@
-//! The platform of a database as far as the names of its waits show it: a cluster of instances, Exadata.
+//! The platform of a database, as far as its wait events show it: a cluster of instances, Exadata.
 
-use plimsoll_ingest::{Account, Class, EventTime, Subject, Waited};
+use plimsoll_ingest::{Account, Class, EventTime, Subject, WaitCause};
 
 /// Properties of the platform that change what storage has to carry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Platform {
     /// Several instances share the database (Oracle RAC).
     pub cluster: Option<Cluster>,
-    /// Storage cells answer the reads (Oracle Exadata).
+    /// Storage cells perform the reads (Oracle Exadata).
     pub exadata: Option<Exadata>,
 }
 
@@ -23,18 +23,18 @@ pub struct Cluster {
 /// Reads by storage cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exadata {
-    /// Share of the time of reads that sessions wait for smart scans, which the cells filter, 0 to 1.
+    /// Share of the read time in smart scans, which the cells filter, 0 to 1.
     pub smart_scans: f64,
-    /// Share of the reads by single blocks that flash or memory of the cells answered, 0 to 1; `None` if the names of the
-    /// waits do not tell.
+    /// Share of single-block reads from flash or memory of the cells, 0 to 1; `None` if the event names do not contain
+    /// it.
     pub flash: Option<f64>,
 }
 
-/// Ends of the names of waits for reads that flash or memory of the cells answered.
+/// Suffixes of events for reads from flash or memory of the cells.
 const FLASH: [&str; 4] = [": flash cache", ": pmem cache", ": xrmem cache", ": RDMA"];
 
 impl Platform {
-    /// The platform of a subject; nothing without waits.
+    /// The platform of a subject; the default without waits.
     pub fn of(subject: &Subject) -> Self {
         let Some(account) = &subject.account else { return Self::default() };
         Self { cluster: cluster(subject, account), exadata: exadata(account) }
@@ -45,7 +45,7 @@ impl Platform {
 fn cluster(subject: &Subject, account: &Account) -> Option<Cluster> {
     let spent = &account.whole;
     let shares_blocks = spent.waits.iter().any(|wait| wait.event.starts_with("gc ") && wait.count > 0.0);
-    let waits = spent.waited_s(|waited| waited == Waited::Cluster) / spent.database_s.max(f64::MIN_POSITIVE);
+    let waits = spent.waited_s(|waited| waited == WaitCause::Cluster) / spent.database_s.max(f64::MIN_POSITIVE);
     let is_cluster = shares_blocks || subject.instances.len() > 1;
     is_cluster.then(|| Cluster { instances: subject.instances.clone(), waits: waits.min(1.0) })
 }
@@ -54,8 +54,8 @@ fn cluster(subject: &Subject, account: &Account) -> Option<Cluster> {
 fn exadata(account: &Account) -> Option<Exadata> {
     let reads = |wait: &&EventTime| {
         matches!(
-            wait.waited,
-            Waited::Storage(Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead)
+            wait.cause,
+            WaitCause::Storage(Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead)
         )
     };
     let seconds = |is: &dyn Fn(&EventTime) -> bool| {

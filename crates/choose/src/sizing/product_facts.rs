@@ -2,31 +2,35 @@
 
 use plimsoll_catalogue::{Offer, Product, ProductKind, Wrap};
 
-/// Whether several machines can write to a volume at the same time; `None` for storage that is no cloud volume.
-pub(super) fn is_shareable(product: &Product) -> Option<bool> {
-    (product.kind() == ProductKind::Volume).then(|| product.shareable())
+/// Whether several machines can write to the storage concurrently: never to drives inside of a machine, always to arrays.
+pub(super) fn is_shareable(product: &Product) -> bool {
+    match product.kind() {
+        ProductKind::Volume => product.shareable(),
+        ProductKind::Drive | ProductKind::Server => false,
+        ProductKind::Array | ProductKind::Machine => true,
+    }
 }
 
-/// The position of Oracle on RAC with volumes of a provider's machines; `None` if it is unknown. Oracle Block Volume and
-/// Azure documents (2023 and later) for these two; My Oracle Support 2688277.1, at second hand, for the others.
+/// Oracle's support of RAC on volumes of a provider's machines; `None` if unknown. Sources: Oracle Block Volume and
+/// Azure documents (2023 and later); My Oracle Support 2688277.1, at second hand, for the others.
 pub(super) fn rac_support(provider: &str) -> Option<&'static str> {
     match provider {
-        "oci" => Some("RAC is supported in DB systems and Exadata services; for RAC on own machines ask Oracle"),
-        "aws" => Some("Oracle does not support RAC on EC2 (at second hand): Oracle Database@AWS has it"),
-        "azure" => Some("Oracle does not support RAC on Azure machines: Oracle Database@Azure has it"),
+        "oci" => Some("RAC is supported in DB systems and Exadata services; for RAC on own machines, ask Oracle"),
+        "aws" => Some("Oracle does not support RAC on EC2 (at second hand): use Oracle Database@AWS"),
+        "azure" => Some("Oracle does not support RAC on Azure machines: use Oracle Database@Azure"),
         "gcp" => {
-            Some("Oracle does not support RAC on Compute Engine (at second hand): Oracle Database@Google Cloud has it")
+            Some("Oracle does not support RAC on Compute Engine (at second hand): use Oracle Database@Google Cloud")
         }
         _ => None,
     }
 }
 
-/// Probability of losing the data of an offer in a year, the worse bound of the vendor's range.
+/// Probability of losing the data of an offer in a year: the upper bound of the vendor's range.
 pub(super) fn yearly_loss(offer: &Offer) -> Option<f64> {
     offer.durability().map(|durability| durability.failure_rate_high)
 }
 
-/// Volumes of an offer.
+/// Number of volumes of an offer.
 pub(super) fn members(offer: &Offer) -> u32 {
     offer.config.wraps.iter().map(Wrap::members).product()
 }

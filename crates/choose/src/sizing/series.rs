@@ -1,5 +1,5 @@
-//! The windows of a demand as rates of distinct operations: limits are linear in the rates, so that a configuration is
-//! asked once for each distinct operation, and a replay of its limits is a few multiplications for each window.
+//! The windows of a demand as rates of distinct operations. Limits are linear in the rates, so the catalogue is queried
+//! once per distinct operation, and the replay costs a few multiplications per window.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use plimsoll_units::Bytes;
 use super::backlog::{Allowance, Backlog, Replay};
 use super::design::{Busiest, ClassLoad, Window};
 
-/// Sizes of operations are rounded to this part of their octave, at the same bytes a second: rates change by less than
-/// 2 %. Rounding up keeps the number of chunks and billing units of an operation.
+/// Sizes of operations are rounded up to this fraction of an octave, at constant bytes per second: rates change by less
+/// than 2 %, and the number of chunks and billing units of an operation is preserved.
 const STEPS_OF_OCTAVE: u64 = 64;
 
-/// The windows of a demand in their order.
+/// The windows of a demand, in order.
 #[derive(Debug, Default)]
 pub(super) struct Series {
     /// The distinct operations.
     asks: Vec<Ask>,
     windows: Vec<Slot>,
-    /// Operations of all windows, by the number of the ask, with their rates.
+    /// Operations of all windows: index into `asks`, and rate.
     rates: Vec<(usize, f64)>,
 }
 
 #[derive(Debug)]
 struct Slot {
     seconds: f64,
-    /// Operations and bytes a second.
+    /// Operations and bytes per second.
     whole: [f64; 2],
-    /// End of its operations in [`Series::rates`]; they begin at the end of the slot before.
+    /// End of its operations in [`Series::rates`]; they begin at the end of the preceding slot.
     end: usize,
 }
 
@@ -51,7 +51,7 @@ impl Series {
         series
     }
 
-    /// Backlog of the series at the limits of an offer, the tightest in each window; `None` without windows or limits.
+    /// Backlog of the series at the tightest limit of an offer in each window; `None` without windows or limits.
     pub(super) fn backlog(&self, offer: &Offer, allowance: &Allowance) -> Option<Backlog> {
         let limits = Limits::of(offer, &self.asks);
         if self.windows.is_empty() || limits.count == 0 {
@@ -74,7 +74,7 @@ impl Series {
     }
 }
 
-/// Utilisation of each limit of an offer by one operation a second.
+/// Utilisation of each limit of an offer by an operation per second.
 struct Limits {
     count: usize,
     /// A row for each ask.
@@ -99,7 +99,7 @@ impl Limits {
     }
 }
 
-/// The operation of a load with its size rounded.
+/// The operation of a load with rounded size.
 fn rounded(load: &ClassLoad) -> Ask {
     let ask = load.ask();
     let step = (ask.block.get().next_power_of_two() / (2 * STEPS_OF_OCTAVE)).max(1);
@@ -112,7 +112,7 @@ mod tests {
     use plimsoll_ingest::Class;
 
     use super::*;
-    use crate::asked::Asked;
+    use crate::requirements::Requirements;
 
     fn load(class: Class, iops: f64, size: f64) -> ClassLoad {
         let reads = if class == Class::RedoWrite { 0.0 } else { 1.0 };
@@ -129,7 +129,7 @@ mod tests {
         for (reads, redo, size) in cases {
             let classes = vec![load(Class::RandomRead, reads, size), load(Class::RedoWrite, redo, 4096.0)];
             let asks = classes.iter().map(|class| (class.ask(), class.iops)).collect();
-            let utilisation = 1.0 / Asked::of([asks]).tightest(&offer).unwrap().over;
+            let utilisation = 1.0 / Requirements::of([asks]).tightest(&offer).unwrap().over;
             assert!(utilisation > 1.0, "{utilisation}");
             let series = Series::of(&[Window { seconds: 10.0, classes }]);
             let backlog = series.backlog(&offer, &Allowance::default()).unwrap();

@@ -1,4 +1,5 @@
-//! Every product against what is wanted: the least configurations that suffice, priced, offered the load, ranked.
+//! Comparison of every product with the design point: the smallest sufficient configurations are priced, simulated and
+//! ranked.
 
 use std::cmp::Ordering::{self, Equal};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,64 +10,65 @@ use thiserror::Error;
 use super::assess::{Assessed, Assessor, Attempt};
 use super::machines::Fleet;
 use super::product_facts::is_shareable;
-use super::{Choice, Rejection, Sizing, Wanted, Why};
-use crate::climb::{Found, Goal, of_width};
+use super::{Choice, Rejection, RejectionReason, Sizing, Wanted};
+use crate::climb::{ClimbResult, Goal, of_width};
 use crate::matching::price_of;
 
-/// Widths of stripes: one volume, and several as one.
+/// Tried widths of stripes.
 const WIDTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Wider stripes are looked at only when somebody asks for them.
-const WIDEST: u32 = 4;
-/// Where the objective is missed, ceilings so many times as high are tried: queues before them get shorter.
+/// Default maximum width of stripes.
+const DEFAULT_WIDTH: u32 = 4;
+/// Headroom factors tried if the objective is missed: higher ceilings have shorter queues.
 const ROOMIER: [f64; 3] = [1.0, 1.15, 1.4];
-/// And then twice as high as before, as long as a ceiling is what holds it.
+/// Further factors, each relative to the previous headroom, while a ceiling binds.
 const ROOMIEST: [f64; 4] = [2.0; 4];
-/// What is on the frontier lets sessions wait at most so many times as long as what is cheaper.
+/// Maximum ratio of waiting sessions to those of the next cheaper choice on the frontier.
 const FASTER: f64 = 0.95;
-/// Seconds of a month, as vendors count operations of it.
+/// Seconds of a month in billing by operations.
 const MONTH: f64 = 730.0 * 3600.0;
 
-/// Where to look.
+/// Scope of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// Names of products; empty for all that are ranked.
+    /// Names of products; empty for all ranked products.
     pub products: Vec<String>,
-    /// The machine that volumes are attached to. Only its provider's volumes are looked at then.
+    /// The machine for the volumes; restricts the search to its provider.
     pub machine: Option<Part>,
-    /// So many volumes may be one stripe, at most; 1 for no stripes.
+    /// Maximum width of stripes; 1 for no stripes.
     pub widest: u32,
 }
 
 impl Default for Search {
-    /// All that is ranked, striped over 4 volumes at most.
+    /// All ranked products, striped over at most 4 volumes.
     fn default() -> Self {
-        Self { products: Vec::new(), machine: None, widest: WIDEST }
+        Self { products: Vec::new(), machine: None, widest: DEFAULT_WIDTH }
     }
 }
 
 /// A name that is neither a provider nor a product.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", known.join(", "), meant(nearest))]
+#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", known.join(", "), suggestion(nearest))]
 pub struct UnknownProvider {
     /// The name.
     pub name: String,
-    /// Names that are near to it.
+    /// Similar names.
     pub nearest: Vec<String>,
-    /// The providers.
+    /// The known providers.
     pub known: Vec<String>,
 }
 
-fn meant(nearest: &[String]) -> String {
+fn suggestion(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", plimsoll_catalogue::one_of(nearest)) }
 }
 
-/// The word before the slash.
+/// The part of a product name before the slash.
 pub(super) fn provider(name: &str) -> &str {
     name.split_once('/').map_or(name, |(provider, _)| provider)
 }
 
 impl Search {
-    /// Looks at what these names mean: providers, with all their ranked products, or products. All of them without any.
+    /// Searches the given providers, with all their ranked products, and products. All ranked products if `names` is
+    /// empty.
     pub fn among(catalogue: &Catalogue, names: &[String]) -> Result<Self, UnknownProvider> {
         let ranked = || catalogue.products().filter(|product| is_storage(product) && product.ranked());
         let mut products = Vec::new();
@@ -115,7 +117,7 @@ fn unknown(catalogue: &Catalogue, name: &str) -> UnknownProvider {
     UnknownProvider { name: name.to_owned(), nearest: plimsoll_catalogue::nearest(name, names), known: known.clone() }
 }
 
-/// Finds what carries `wanted`: of every product the cheapest configuration that does.
+/// Finds the cheapest suitable configuration of every product.
 pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Search) -> Sizing {
     let assessor = Assessor::new(catalogue, terms, wanted);
     let mut sizing = Sizing {
@@ -126,7 +128,7 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Sear
         slower: Vec::new(),
         layouts: Vec::new(),
         rejected: Vec::new(),
-        looked_at: 0,
+        evaluated: 0,
     };
     for product in catalogue.products().filter(|product| search.has(product)) {
         best_of(&assessor, search, product, &mut sizing);
@@ -135,32 +137,34 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Sear
     for ranked in [&mut sizing.choices, &mut sizing.nearly, &mut sizing.slower] {
         ranked.sort_by(by_cost);
     }
-    sizing.rejected.sort_by(|a, b| b.why.share().total_cmp(&a.why.share()));
-    sizing.looked_at = assessor.asked.looked_at();
+    sizing.rejected.sort_by(|a, b| b.reason.share().total_cmp(&a.reason.share()));
+    sizing.evaluated = assessor.requirements.evaluated();
     sizing
 }
 
-/// Adds the cheapest configuration of a product to the choices, those that miss an objective, or the rejections, and the
-/// cheapest of each level to the frontier's list.
+/// Adds the cheapest configuration of a product to the choices, the near misses or the rejections, and the cheapest of
+/// each level to the frontier.
 fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product, sizing: &mut Sizing) {
-    if assessor.wanted.platform.cluster.is_some() && is_shareable(product) == Some(false) {
-        let why = "one machine at a time can write it, and RAC shares its volumes among instances";
-        return sizing.rejected.push(Rejection { name: product.name().to_owned(), why: Why::Refused(why.to_owned()) });
+    if assessor.wanted.platform.cluster.is_some() && !is_shareable(product) {
+        let reason = "only a single machine can write to it, while RAC shares volumes among instances";
+        return sizing
+            .rejected
+            .push(Rejection { name: product.name().to_owned(), reason: RejectionReason::Refused(reason.to_owned()) });
     }
     let mut attempt = Attempt::new(assessor);
-    match least(assessor, search, product, &ROOMIER) {
-        Ok(candidates) => attempt.tries(candidates),
+    match cheapest(assessor, search, product, &ROOMIER) {
+        Ok(candidates) => attempt.try_all(candidates),
         Err(rejection) => return sizing.rejected.push(rejection),
     }
     let mut roomier = ROOMIEST.into_iter();
     while let (Some(over), Some(times)) = (attempt.held_at(), roomier.next()) {
-        let Ok(candidates) = least(assessor, search, product, &[over * times]) else { break };
-        attempt.tries(candidates);
+        let Ok(candidates) = cheapest(assessor, search, product, &[over * times]) else { break };
+        attempt.try_all(candidates);
     }
     attempt.finish(product, sizing);
 }
 
-/// Leaves those with a price that let sessions wait less, by a twentieth, than all that are cheaper.
+/// Keeps priced choices with fewer waiting sessions, by a twentieth, than all cheaper ones.
 fn keep_frontier(choices: &mut Vec<Choice>, wanted: &Wanted) {
     let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]);
     choices.retain(|choice| choice.price.is_some() && waiting(choice).is_some());
@@ -177,16 +181,19 @@ pub(super) fn by_cost(a: &Choice, b: &Choice) -> Ordering {
     a.cost().total_cmp(&b.cost())
 }
 
-/// Holds one configuration against what is wanted, whether it meets the objective or not.
+/// Assesses a given configuration, whether it meets the objectives or not.
 pub fn judge(catalogue: &Catalogue, config: &Config, wanted: &Wanted, terms: &Terms) -> Result<Choice, Rejection> {
     let assessor = Assessor::new(catalogue, terms, wanted);
-    let refused = |why: String| Rejection { name: config.to_string(), why: Why::Refused(why) };
+    let refused = |reason: String| Rejection { name: config.to_string(), reason: RejectionReason::Refused(reason) };
     let offer = catalogue.offer(config, terms).map_err(|refusal| refused(refusal.to_string()))?;
     if offer.capacity < wanted.capacity {
         return Err(refused(format!("it holds {} of {}", offer.capacity, wanted.capacity)));
     }
-    if let Some(tight) = assessor.asked.tightest(&offer).filter(|tight| !tight.allows(wanted.room())) {
-        return Err(Rejection { name: offer.short().to_string(), why: Why::Ceiling(assessor.limit(&offer, &tight)) });
+    if let Some(tight) = assessor.requirements.tightest(&offer).filter(|tight| !tight.allows(wanted.room())) {
+        return Err(Rejection {
+            name: offer.short().to_string(),
+            reason: RejectionReason::Ceiling(assessor.limit(&offer, &tight)),
+        });
     }
     let price = price_of(&offer, terms);
     let mut choice = match assessor.assess(&offer, price) {
@@ -198,36 +205,36 @@ pub fn judge(catalogue: &Catalogue, config: &Config, wanted: &Wanted, terms: &Te
     Ok(choice)
 }
 
-/// An offer whose ceilings suffice.
+/// An offer with sufficient ceilings.
 pub(super) struct Candidate {
     pub(super) offer: Offer,
     pub(super) price: Option<Price>,
-    /// Number of the product's level, such as a tier, that it was looked for with.
+    /// Index of the product's level, such as a tier, for which it was found.
     pub(super) level: usize,
-    /// For ordering: what has no price comes last, the smaller first.
+    /// Sort key; unpriced offers come last, by size.
     cost: f64,
 }
 
-/// The cheapest offers of a product that suffice, one for each room and level, the cheapest first.
-fn least(
+/// The cheapest sufficient offers of a product for each headroom and level, by price.
+fn cheapest(
     assessor: &Assessor<'_>,
     search: &Search,
     product: &Product,
     rooms: &[f64],
 ) -> Result<Vec<Candidate>, Rejection> {
-    let Assessor { catalogue, terms, wanted, asked, .. } = assessor;
+    let Assessor { catalogue, terms, wanted, requirements, .. } = assessor;
     let rooms: Vec<f64> = rooms.iter().map(|room| room * wanted.room()).collect();
     let goal = Goal {
         catalogue,
         terms,
-        asked,
+        requirements,
         capacity: wanted.capacity,
         rooms: &rooms,
         machine: search.machine.as_ref(),
         monthly_operations: Some(wanted.mean_iops * MONTH),
     };
     let widest = if product.kind() == ProductKind::Server { 1 } else { search.widest.max(1) };
-    let (mut all, mut why) = (Found::default(), None);
+    let (mut all, mut reason) = (ClimbResult::default(), None);
     for members in WIDTHS.into_iter().filter(|members| *members <= widest) {
         match of_width(&goal, product, members) {
             Ok(found) => {
@@ -237,7 +244,7 @@ fn least(
                     all.nearest = found.nearest;
                 }
             }
-            Err(refused) => why = why.or(Some(refused)),
+            Err(refused) => reason = reason.or(Some(refused)),
         }
     }
     let mut cheapest: BTreeMap<(usize, usize), Candidate> = BTreeMap::new();
@@ -251,11 +258,11 @@ fn least(
     if cheapest.is_empty() {
         let refused = || Rejection {
             name: product.name().to_owned(),
-            why: Why::Refused(why.unwrap_or_else(|| "no configuration of it can be had".into())),
+            reason: RejectionReason::Refused(reason.unwrap_or_else(|| "it has no valid configuration".into())),
         };
         return Err(all.nearest.map_or_else(refused, |(tight, offer)| Rejection {
             name: offer.short().to_string(),
-            why: Why::Ceiling(assessor.limit(&offer, &tight)),
+            reason: RejectionReason::Ceiling(assessor.limit(&offer, &tight)),
         }));
     }
     let mut seen = BTreeSet::new();

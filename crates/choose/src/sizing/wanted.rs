@@ -1,7 +1,7 @@
-//! From the windows of a demand to the load that storage has to carry.
+//! Derives the design point from the windows of a demand.
 //!
-//! The load of a share of the time is that of whole windows: what classes ask together, never percentiles of each that
-//! are added up. Knows no product.
+//! A percentile of the load is that of whole windows, with the mix of their classes; percentiles of single classes are
+//! never added up.
 
 use plimsoll_ingest::{Class, Subject};
 use plimsoll_record::Measure;
@@ -11,31 +11,32 @@ use thiserror::Error;
 use super::backlog::{Allowance, lowest_limit};
 use super::burst::{Hidden, LARGE, hidden};
 use super::classes::Windows;
+use super::compute::Compute;
 use super::design::{Burst, Busiest, ClassLoad, Design, Measured, Point, Step, Wanted, Window};
 use super::objective::{ClassObjective, class_for};
 use super::platform::Platform;
-use crate::diagnosis::{Question, Verdict, diagnose};
+use crate::diagnosis::{DiagnoseOptions, Verdict, diagnose};
 
-/// Why a demand says nothing to size by.
+/// The reason why a demand does not determine a design point.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Unclear {
+pub enum DesignError {
     /// No window has operations.
     #[error(
-        "{}no window has operations a second, which sizes hang on: give an AWR report, iostat or another input that \
+        "{}no window contains operations per second, which sizing needs: provide an AWR report, iostat or another input that \
          counts operations",
         if subject.is_empty() { String::new() } else { format!("{subject}: ") }
     )]
     NoOperations {
-        /// Whose demand.
+        /// The subject of the demand.
         subject: String,
     },
 }
 
-/// The share of the time, by windows, that factors for peaks inside of windows were measured at.
+/// The percentile, by windows, of the factors for peaks within windows.
 const PEAKS_AT: f64 = 0.95;
 
-/// What storage has to carry for a demand.
-pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
+/// Derives the design point of a demand.
+pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, DesignError> {
     let mut all = Windows::new(subject);
     let (mut windows, mut slots): (Vec<Window>, Vec<usize>) = (Vec::new(), Vec::new());
     for (slot, length) in subject.slots.iter().map(|slot| slot.length).enumerate() {
@@ -46,7 +47,7 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
         }
     }
     if windows.is_empty() {
-        return Err(Unclear::NoOperations { subject: subject.name.clone() });
+        return Err(DesignError::NoOperations { subject: subject.name.clone() });
     }
     let longest = slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default();
     let allowance = allowance(&design.objectives);
@@ -84,6 +85,10 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
         subject: subject.name.clone(),
         objectives: design.objectives.iter().map(|objective| objective.on_reads(&points)).collect(),
         platform: Platform::of(subject),
+        compute: subject
+            .account
+            .as_ref()
+            .map_or(design.compute, |account| design.compute.or(Compute::of(account, subject.instances.len()))),
         points,
         headroom: design.headroom,
         mean_iops: operations / seconds * design.growth.times(),
@@ -100,32 +105,32 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
     })
 }
 
-/// A sentence about the operations that an objective is judged on if the input does not count those of its class.
+/// A note on the operations that represent an objective's class if the input does not count that class.
 fn stand_in(objective: &ClassObjective, points: &[Point]) -> Option<String> {
     let class = objective.class?;
     let found = points.iter().find_map(|point| class_for(&point.classes, class));
     match found {
         Some(found) if found == class => None,
         Some(found) => {
-            Some(format!("the input does not count {}: \"{objective}\" is about {}", class.name(), found.name()))
+            Some(format!("the input does not count {}: \"{objective}\" is evaluated on {}", class.name(), found.name()))
         }
-        None => Some(format!("the input has no {}: \"{objective}\" is about no operation", class.name())),
+        None => Some(format!("the input has no {}: \"{objective}\" is not evaluated", class.name())),
     }
 }
 
 fn answer(subject: &Subject) -> Option<Verdict> {
     subject.account.as_ref()?;
-    let first = diagnose(subject, &Question::default()).verdicts.into_iter().next();
-    first.filter(|verdict| !matches!(verdict, Verdict::Untold { .. }))
+    let first = diagnose(subject, &DiagnoseOptions::default()).verdicts.into_iter().next();
+    first.filter(|verdict| !matches!(verdict, Verdict::NoSessionTimes { .. }))
 }
 
-/// What may wait: as much as may miss the strictest objective, for as long as the shortest bound.
+/// Tolerance for delays: the share of the strictest objective, and the shortest of the bounds.
 fn allowance(objectives: &[ClassObjective]) -> Allowance {
     let share = |measure: Measure| match measure {
         Measure::Mean => Allowance::default().share,
         Measure::Quantile(quantile) => 1.0 - quantile,
     };
-    let each = objectives.iter().map(|one| (one.objective.limit, share(one.objective.measure)));
+    let each = objectives.iter().map(|objective| (objective.objective.limit, share(objective.objective.measure)));
     let strictest = each.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
     strictest.map_or_else(Allowance::default, |(wait, share)| Allowance { wait, share })
 }
@@ -138,7 +143,7 @@ fn grown(mut windows: Vec<Window>, times: f64) -> Vec<Window> {
     windows
 }
 
-/// What is not exceeded in a share of the time: pairs of a value and its seconds.
+/// Time-weighted quantile of `(value, seconds)`.
 fn quantile(mut values: Vec<(f64, f64)>, share: f64) -> f64 {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let enough = share * values.iter().map(|(_, seconds)| seconds).sum::<f64>() * (1.0 - 1e-12);
@@ -150,8 +155,8 @@ fn quantile(mut values: Vec<(f64, f64)>, share: f64) -> f64 {
     reached.or(values.last()).map_or(0.0, |(value, _)| *value)
 }
 
-/// What the averages hide beyond what is sized for: the highest minutes are so many times what windows reach `often`,
-/// operations and bytes.
+/// Hidden peaks beyond the level: one-minute maxima relative to the averages that windows reach `often`, for operations
+/// and bytes.
 fn burst(
     all: &Windows<'_>,
     windows: (&[Window], &[usize]),
@@ -161,18 +166,18 @@ fn burst(
 ) -> Option<Step> {
     let hidden = match design.burst {
         Burst::None => return None,
-        Burst::Times(times) => Hidden { small: times, large: times, spread: None, why: "as you said".to_owned() },
+        Burst::Times(times) => Hidden { small: times, large: times, spread: None, source: "as given".to_owned() },
         Burst::Auto => maxima(all, windows, design, often).unwrap_or_else(|| hidden(measured.longest)),
     };
     let beyond = |times: f64, often: f64, level: f64| (times * often / level).max(1.0);
     let small = beyond(hidden.small, often.0, measured.iops);
     let large = beyond(hidden.large, often.1, measured.bytes_per_second);
     let is_hidden = design.quantile.is_some() || small > 1.0 || large > 1.0;
-    let what = "peaks inside of windows".to_owned();
-    is_hidden.then_some(Step { what, small, large, spread: hidden.spread, why: hidden.why })
+    let name = "peaks within windows".to_owned();
+    is_hidden.then_some(Step { name, small, large, spread: hidden.spread, source: hidden.source })
 }
 
-/// The input's own maxima over its averages, at the same share of the time.
+/// The input's own maxima over its averages, at the same percentile.
 fn maxima(
     all: &Windows<'_>,
     (windows, slots): (&[Window], &[usize]),
@@ -186,7 +191,7 @@ fn maxima(
         bytes.extend(most.map(|value| (value, window.seconds)));
     }
     let over = |maxima: Vec<(f64, f64)>, mean: f64| {
-        // A few maxima among many windows would be those of other times.
+        // Maxima in only a few windows belong to other times.
         let whole = maxima.len() * 2 > windows.len() && mean > 0.0;
         whole.then(|| (quantile(maxima, design.quantile.unwrap_or(PEAKS_AT)) / mean).max(1.0))
     };
@@ -196,7 +201,7 @@ fn maxima(
         small: small.or(large)?,
         large: large.or(small)?,
         spread: None,
-        why: "the input's own maxima over its averages; those of reads and writes are taken to come together"
+        source: "the input's own maxima over its averages; those of reads and writes are assumed to coincide"
             .to_owned(),
     })
 }
@@ -204,11 +209,11 @@ fn maxima(
 fn growth(design: &Design) -> Option<Step> {
     let times = design.growth.times();
     (design.growth.months > 0 && design.growth.yearly != 0.0).then(|| Step {
-        what: "growth".to_owned(),
+        name: "growth".to_owned(),
         small: times,
         large: times,
         spread: None,
-        why: format!(
+        source: format!(
             "{} % a year for {} months, compounded; the capacity grows as well",
             (design.growth.yearly * 1e4).round() / 100.0,
             design.growth.months
@@ -216,7 +221,7 @@ fn growth(design: &Design) -> Option<Step> {
     })
 }
 
-/// The mix of the windows at and above a level, at that level, times the steps.
+/// The mix of the windows at and above a level, scaled to that level and by the steps.
 fn point(windows: &[Window], of: Busiest, level: f64, steps: &[Step]) -> Point {
     let busiest: Vec<&Window> = windows.iter().filter(|window| window.rate(of) >= level * (1.0 - 1e-9)).collect();
     let sum: f64 = busiest.iter().map(|window| window.rate(of) * window.seconds).sum();

@@ -1,5 +1,5 @@
-//! More or less memory for the cache above the storage: which reads it would save, what storage would carry the rest,
-//! and whether both together cost less than the present choice.
+//! Other sizes of the cache above the storage: the saved reads, the storage for the remaining load, and the total price
+//! compared with the present choice.
 
 use plimsoll_catalogue::{Catalogue, Money, Terms};
 use plimsoll_ingest::{Account, Class, MissCurve};
@@ -7,49 +7,49 @@ use plimsoll_ingest::{Account, Class, MissCurve};
 use crate::diagnosis::cache_steps;
 use crate::sizing::{Choice, ClassLoad, Point, Search, Sizing, Wanted, size};
 
-/// What caches of several sizes would do.
+/// Effect of caches of several sizes.
 #[derive(Clone, Debug)]
 pub struct CacheWhatIf {
-    /// Who says what a cache of another size would do.
-    pub by: SaidBy,
-    /// Price of the present choice in a month.
+    /// Source of the miss estimates.
+    pub by: EstimateSource,
+    /// Monthly price of the present choice.
     pub present: Option<Money>,
     /// The sizes, ascending.
     pub sizes: Vec<CacheSize>,
 }
 
-/// Who says how many reads a cache of another size would leave.
+/// Source of estimates of reads by cache size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SaidBy {
-    /// The database's own estimate of its buffer cache. It is about single blocks, and about reads that are not told
-    /// apart: scans may pass the cache by, so they stay.
+pub enum EstimateSource {
+    /// The database's own estimate for its buffer cache. It applies to single-block reads and to reads of unknown kind;
+    /// scans may bypass the cache and stay.
     Database,
-    /// The operations of a trace: a cache of whole pages above what was traced.
+    /// A trace: a cache of whole pages above the traced device.
     Trace,
 }
 
 /// A size of the cache.
 #[derive(Clone, Debug)]
 pub struct CacheSize {
-    /// Bytes of it.
+    /// Its bytes.
     pub bytes: f64,
-    /// Bytes more than at present; below 0 for fewer.
+    /// Additional bytes; negative for less.
     pub more_bytes: f64,
-    /// Reads that are left, over the present ones.
+    /// Remaining reads relative to the present.
     pub reads: f64,
-    /// The load that is left.
+    /// The remaining load.
     pub wanted: Wanted,
-    /// The cheapest storage for it; none when nothing carries it.
+    /// The cheapest suitable storage, if any.
     pub choice: Option<Choice>,
-    /// What the memory costs more in a month, below 0 when it costs less; none without a price of it.
+    /// Additional monthly price of memory, negative for less; none without a price of memory.
     pub memory: Option<Money>,
-    /// Memory and storage together; none when either has no price.
+    /// Total of memory and storage; none if either has no price.
     pub sum: Option<Money>,
 }
 
 impl CacheWhatIf {
-    /// The larger cache whose sum is the least, where it is less than the present choice costs. Of smaller ones no price
-    /// says what sessions lose by waiting more often.
+    /// The larger cache with the lowest total, if below the price of the present choice. Smaller caches are excluded,
+    /// because the cost of longer waits is unknown.
     pub fn better(&self) -> Option<&CacheSize> {
         let cost = |size: &&CacheSize| size.sum.map_or(i128::MAX, |sum| sum.millionths);
         let least = self.sizes.iter().filter(|size| size.more_bytes > 0.0).min_by_key(cost)?;
@@ -57,15 +57,14 @@ impl CacheWhatIf {
     }
 }
 
-/// Bytes of a cache, bytes more than at present, and reads that are left.
+/// Bytes of a cache, additional bytes, and remaining reads.
 type Step = (f64, f64, f64);
 
-/// Shares of a trace's working set that a cache might hold.
+/// Evaluated shares of a trace's working set.
 const SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// What other sizes of the cache would change, with the price of a GiB of memory in a month. None when nothing says
-/// what a cache of another size would do.
+/// Evaluates other sizes of the cache, given the monthly price of a GiB of memory. None without estimates of misses.
 pub fn cache(
     catalogue: &Catalogue,
     terms: &Terms,
@@ -73,8 +72,9 @@ pub fn cache(
     sizing: &Sizing,
     (account, misses, memory_price): (Option<&Account>, Option<&MissCurve>, Option<Money>),
 ) -> Option<CacheWhatIf> {
-    let by_database = account.map(estimated).filter(|steps| !steps.is_empty()).map(|steps| (SaidBy::Database, steps));
-    let by_trace = || misses.map(traced).filter(|steps| !steps.is_empty()).map(|steps| (SaidBy::Trace, steps));
+    let by_database =
+        account.map(estimated).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Database, steps));
+    let by_trace = || misses.map(traced).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Trace, steps));
     let (by, steps) = by_database.or_else(by_trace)?;
     let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
     let with = |(bytes, more_bytes, reads): Step| {
@@ -105,13 +105,13 @@ fn traced(misses: &MissCurve) -> Vec<Step> {
     SHARES.into_iter().filter_map(step).filter(|(bytes, ..)| *bytes > 0.0).collect()
 }
 
-/// The same load with so many of its reads left.
-fn with_reads(wanted: &Wanted, by: SaidBy, left: f64) -> Wanted {
+/// The load with a share of its reads left.
+fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Wanted {
     let mut changed = wanted.clone();
     let points = changed.points.iter_mut().map(|point| &mut point.classes);
     for classes in points.chain(changed.series.iter_mut().map(|window| &mut window.classes)) {
         for load in &mut *classes {
-            if by == SaidBy::Trace || matches!(load.class, Class::RandomRead | Class::Read | Class::All) {
+            if by == EstimateSource::Trace || matches!(load.class, Class::RandomRead | Class::Read | Class::All) {
                 scale(load, left);
             }
         }
@@ -120,7 +120,7 @@ fn with_reads(wanted: &Wanted, by: SaidBy, left: f64) -> Wanted {
     }
     changed.points.retain(|point| !point.classes.is_empty());
     if changed.points.is_empty() {
-        // Nothing is asked any more: the least that can be said of it is an operation now and then.
+        // An empty load is represented by an operation per second.
         changed.points = wanted.points.iter().take(1).map(idle).collect();
     }
     changed.mean_iops *= changed.points[0].iops() / wanted.points[0].iops();

@@ -1,63 +1,63 @@
-//! How long a choice lasts when load and capacity grow, and what would carry them later.
+//! Lifetime of a choice under growth of load and capacity, and its successors.
 
 use plimsoll_catalogue::{Catalogue, Offer, Terms};
 use plimsoll_ingest::Subject;
 
-use crate::sizing::{Choice, Design, Growth, Rejection, Search, Sizing, Unclear, Wanted, judge, size, wanted};
+use crate::sizing::{Choice, Design, DesignError, Growth, Rejection, Search, Sizing, Wanted, judge, size, wanted};
 
-/// What is looked for: beyond it nothing is said.
+/// Maximum months to evaluate.
 pub const HORIZON_MONTHS: u32 = 120;
 /// Months from now for which storage is sized again.
 const LATER: [u32; 3] = [12, 24, 36];
 
-/// How a choice and its successors stand over the months.
+/// A choice and its successors over the months.
 #[derive(Clone, Debug)]
 pub struct Outgrown {
     /// The choice.
     pub offer: Offer,
     /// Share by which load and capacity grow in a year.
     pub yearly: f64,
-    /// The first month in which it does not suffice any more, and why; none within [`HORIZON_MONTHS`].
-    pub ends: Option<(u32, NoLonger)>,
-    /// What would be bought for later months.
+    /// The first month in which it is insufficient, with the reason; none within [`HORIZON_MONTHS`].
+    pub ends: Option<(u32, OutgrownBy)>,
+    /// Sizings for later months.
     pub later: Vec<Later>,
 }
 
-/// Why a choice does not suffice any more.
+/// The reason why a choice becomes insufficient.
 #[derive(Clone, Debug)]
-pub enum NoLonger {
-    /// It does not carry the load, with the headroom, or keep the bytes.
-    Carries(Rejection),
-    /// Its response times, as simulated, miss the objective.
-    Meets,
+pub enum OutgrownBy {
+    /// It does not sustain the load with headroom, or is too small.
+    Limits(Rejection),
+    /// Its simulated response times miss the objective.
+    Objective,
 }
 
-/// What would be bought for a month.
+/// The sizing for a month.
 #[derive(Clone, Debug)]
 pub struct Later {
     /// Months from now.
     pub months: u32,
-    /// What would have to be carried then.
+    /// The design point.
     pub wanted: Wanted,
-    /// The cheapest that would; none when nothing does.
+    /// The cheapest suitable choice, if any.
     pub choice: Option<Choice>,
 }
 
-/// How long the cheapest choice lasts at the design's growth. None when nothing was chosen.
+/// Evaluates growth for the cheapest choice. None without a choice.
 pub fn growth(
     catalogue: &Catalogue,
     terms: &Terms,
     search: &Search,
     sizing: &Sizing,
     (subject, design): (&Subject, &Design),
-) -> Result<Option<Outgrown>, Unclear> {
+) -> Result<Option<Outgrown>, DesignError> {
     let Some(choice) = sizing.choices.first() else { return Ok(None) };
     let yearly = design.growth.yearly;
     let at = |months: u32| wanted(subject, &Design { growth: Growth { yearly, months }, ..design.clone() });
-    let fails = |months: u32| -> Result<Option<NoLonger>, Unclear> {
+    let fails = |months: u32| -> Result<Option<OutgrownBy>, DesignError> {
         Ok(fails(judge(catalogue, &choice.offer.config, &at(months)?, terms)))
     };
-    let later = |months: u32| -> Result<Later, Unclear> {
+    let later = |months: u32| -> Result<Later, DesignError> {
         let wanted = at(months)?;
         let choice = size(catalogue, &wanted, terms, search).choices.into_iter().next();
         Ok(Later { months, wanted, choice })
@@ -70,25 +70,27 @@ pub fn growth(
     }))
 }
 
-/// Why a configuration does not suffice; `None` if it does.
-fn fails(judged: Result<Choice, Rejection>) -> Option<NoLonger> {
+/// The reason why a configuration is insufficient; `None` if it suffices.
+fn fails(judged: Result<Choice, Rejection>) -> Option<OutgrownBy> {
     match judged {
-        Err(rejection) => Some(NoLonger::Carries(rejection)),
-        Ok(choice) => (!choice.meets()).then_some(NoLonger::Meets),
+        Err(rejection) => Some(OutgrownBy::Limits(rejection)),
+        Ok(choice) => (!choice.meets()).then_some(OutgrownBy::Objective),
     }
 }
 
-/// The first month that fails, by halving: what a load outgrows stays outgrown while it grows.
-fn first_month(fails: impl Fn(u32) -> Result<Option<NoLonger>, Unclear>) -> Result<Option<(u32, NoLonger)>, Unclear> {
-    let Some(mut why) = fails(HORIZON_MONTHS)? else { return Ok(None) };
-    // The first that fails is in these, and the last of them does.
+/// The first failing month by bisection: failures are monotonic under growth.
+fn first_month(
+    fails: impl Fn(u32) -> Result<Option<OutgrownBy>, DesignError>,
+) -> Result<Option<(u32, OutgrownBy)>, DesignError> {
+    let Some(mut reason) = fails(HORIZON_MONTHS)? else { return Ok(None) };
+    // Invariant: the first failing month is in `from..=to`, and `to` fails.
     let (mut from, mut to) = (0, HORIZON_MONTHS);
     while from < to {
         let middle = u32::midpoint(from, to);
         match fails(middle)? {
-            Some(reason) => (to, why) = (middle, reason),
+            Some(found) => (to, reason) = (middle, found),
             None => from = middle + 1,
         }
     }
-    Ok(Some((to, why)))
+    Ok(Some((to, reason)))
 }

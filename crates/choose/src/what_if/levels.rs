@@ -1,37 +1,36 @@
-//! What the level of each choice would cost and whom it would hold up: fixed, by the load, or by the hour.
+//! Cost and delays of the levels of each choice: fixed, autotuned, or by the hour.
 
 use plimsoll_catalogue::{Catalogue, Offer, Terms};
 use plimsoll_ingest::Subject;
 
-use crate::hours::{LevelReplay, Levels, asked_over_time, compare};
+use crate::hours::{LevelReplay, Levels, compare, demand_over_time};
 use crate::sizing::Sizing;
 
-/// Between which levels the provider's own rule moves; what is none is the lowest or the highest that is on offer.
+/// Range of the provider's autotuning; `None` for the lowest or highest level on offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
-    /// The level that it goes back to.
+    /// The level to which it returns.
     pub default: Option<u32>,
-    /// The level that it never passes.
+    /// The highest level.
     pub most: Option<u32>,
 }
 
-/// A choice at all of its levels.
+/// Levels of a choice.
 #[derive(Clone, Debug)]
 pub struct LevelsOfChoice {
-    /// The choice, at the level that it was sized to.
+    /// The choice at its sized level.
     pub offer: Offer,
-    /// The option that is its level.
+    /// The option that sets the level.
     pub option: String,
-    /// What came of each rule: fixed levels, lowest first; then the provider's own, where it has one; then an hourly
-    /// timetable, where windows are short enough and say when they were.
+    /// Replays of fixed levels, lowest first; then of autotuning, if the provider has it; then of an hourly schedule,
+    /// if windows have times and are short enough.
     pub replays: Vec<LevelReplay>,
 }
 
-/// So many choices are looked at, the cheapest of those that have levels.
-const MOST: usize = 3;
+/// Maximum number of choices, the cheapest of those with levels.
+const MAX_CHOICES: usize = 3;
 
-/// What the demand, as it was measured, would have cost and waited at the levels of the best choices that have any.
-/// Nothing is added for growth and for peaks inside of windows.
+/// Replays the measured demand, without growth and hidden peaks, at the levels of the best choices that have any.
 pub fn levels(
     catalogue: &Catalogue,
     terms: &Terms,
@@ -39,8 +38,8 @@ pub fn levels(
     subject: &Subject,
     tuning: Tuning,
 ) -> Vec<LevelsOfChoice> {
-    let asked = asked_over_time(subject);
-    if asked.iter().all(Option::is_none) {
+    let demand = demand_over_time(subject);
+    if demand.iter().all(Option::is_none) {
         return Vec::new();
     }
     let of = |offer: &Offer| {
@@ -49,8 +48,8 @@ pub fn levels(
         let default = tuning.default.unwrap_or(lowest).clamp(lowest, highest);
         let most = tuning.most.unwrap_or(highest).clamp(default, highest);
         let policy = levels.follow_load().then(|| levels.policy(default, most));
-        let replays = compare(&levels, &subject.slots, &asked, policy);
+        let replays = compare(&levels, &subject.slots, &demand, policy);
         Some(LevelsOfChoice { offer: offer.clone(), option: levels.option, replays })
     };
-    sizing.choices.iter().filter_map(|choice| of(&choice.offer)).take(MOST).collect()
+    sizing.choices.iter().filter_map(|choice| of(&choice.offer)).take(MAX_CHOICES).collect()
 }

@@ -1,17 +1,17 @@
-//! Devices, files and tablespaces of a reading: which there are, and what it says of some of them alone.
+//! Devices, files and tablespaces of readings: their names, and readings restricted to some of them.
 
 use std::collections::BTreeSet;
 
 use plimsoll_ingest::Reading;
 
-/// The parts that readings have figures of, by name.
+/// The names of parts with figures.
 pub fn parts<'a>(readings: impl IntoIterator<Item = &'a Reading>) -> BTreeSet<&'a str> {
     let of =
         |reading: &'a Reading| reading.figures.iter().map(|figure| reading.scopes[figure.scope as usize].part.as_str());
     readings.into_iter().flat_map(of).filter(|part| !part.is_empty()).collect()
 }
 
-/// The parts whose figures add up to the whole.
+/// The parts whose figures add up to the total.
 pub(super) fn counted_parts<'a>(readings: &[&'a Reading]) -> BTreeSet<&'a str> {
     let beneath = |reading: &&'a Reading| -> Vec<&'a str> {
         reading.beneath.iter().map(|scope| reading.scopes[*scope as usize].part.as_str()).collect()
@@ -20,14 +20,14 @@ pub(super) fn counted_parts<'a>(readings: &[&'a Reading]) -> BTreeSet<&'a str> {
     parts(readings.iter().copied()).into_iter().filter(|part| !left_out.contains(part)).collect()
 }
 
-/// Keeps what a reading says of the parts that are chosen. What is said of the whole, such as its waits, goes: it
-/// would be taken for theirs.
+/// Restricts a reading to the chosen parts. Data about the whole, such as waits, is removed, because it would be
+/// attributed to these parts.
 pub fn keep_parts(reading: &mut Reading, is_chosen: impl Fn(&str) -> bool) {
     let Reading {
         scopes, figures, evidence, snapshots, times, hosts, waits, databases, advice, curves, beneath, ..
     } = reading;
     let chosen = |scope: u32| is_chosen(&scopes[scope as usize].part);
-    // A device that is left out of totals counts when it is chosen.
+    // A device that is excluded from totals counts if it is chosen explicitly.
     if scopes.iter().zip(0..).all(|(scope, number)| beneath.contains(&number) || !is_chosen(&scope.part)) {
         beneath.clear();
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::{counted_parts, keep_parts, parts};
 
     #[test]
-    fn a_device_below_an_array_counts_when_it_is_chosen() {
+    fn a_device_below_an_array_counts_if_it_is_chosen() {
         let report = |second: u32| {
             let row = |name: &str, writes: u32| format!("{name} 0.00 0.00 {writes}.00 {}.00\n", writes * 8);
             let rows = row("md2", 100) + &row("sda", 90) + &row("sdb", 90);

@@ -1,7 +1,7 @@
-//! Hot parts on one storage and cold ones on another: devices, files or tablespaces, by what is asked of each.
+//! Tiering: hot parts on faster storage and cold parts on cheaper storage, where parts are devices, files or
+//! tablespaces.
 //!
-//! Where parts are of several layers, such as files and the tablespaces that they make up, they would be counted twice:
-//! then nothing is said.
+//! Parts of several layers, such as files and their tablespaces, would be counted twice, so they are an error.
 
 use plimsoll_catalogue::{Catalogue, Money, Terms};
 use plimsoll_ingest::{Demand, Reading, Subject};
@@ -10,48 +10,48 @@ use plimsoll_units::Bytes;
 use super::parts::{counted_parts, keep_parts};
 use crate::sizing::{Choice, Design, Search, Wanted, size, wanted};
 
-/// One way to part hot from cold.
+/// A division into hot and cold parts.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// The parts on the fast storage, the most operations first.
+    /// The hot parts, by operations.
     pub hot_parts: Vec<String>,
-    /// What is asked of them, and the cheapest that carries it.
+    /// Their design point, and the cheapest suitable choice.
     pub hot: (Wanted, Choice),
-    /// The same of the rest.
+    /// The same for the cold parts.
     pub cold: (Wanted, Choice),
-    /// Both in a month; none when either has no price.
+    /// Total monthly price; none if either has no price.
     pub sum: Option<Money>,
 }
 
-/// Ways to part hot from cold.
+/// Evaluated divisions into hot and cold parts.
 #[derive(Clone, Debug)]
 pub struct Tiers {
-    /// How many parts there are. Bytes of each are not known: the capacity is shared evenly.
+    /// Number of parts. Their sizes are unknown: the capacity is divided evenly.
     pub parts: usize,
-    /// What was tried and is carried, the cheapest first, those without a price last.
+    /// Suitable divisions, the cheapest first, unpriced ones last.
     pub splits: Vec<Split>,
 }
 
-/// Why nothing can be parted.
+/// The reason why tiers cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTiers {
     /// Fewer than two parts have operations.
-    #[error("the inputs do not tell operations of several devices, files or tablespaces apart: give some that do")]
+    #[error("the inputs do not separate operations of several devices, files or tablespaces: provide inputs that do")]
     OnePart,
-    /// Parts ask more together than the whole does.
+    /// The sum of the parts exceeds the total.
     #[error(
-        "the inputs have parts of several layers, such as files and tablespaces, that would be counted twice: give \
+        "the inputs have parts of several layers, such as files and tablespaces, that would be counted twice: provide \
          inputs with one layer"
     )]
     Layers,
 }
 
-/// Shares of the operations that the hot parts take, at least.
+/// Minimum shares of the operations for the hot parts.
 const SHARES: [f64; 3] = [0.5, 0.8, 0.95];
-/// Parts may ask so many times what the whole does before they are taken to overlap.
+/// Ratio of the parts' sum to the total above which they overlap.
 const OVERLAP: f64 = 1.1;
 
-/// What hot parts on one storage and the rest on another would cost.
+/// Evaluates hot parts and cold parts on separate storage.
 pub fn tiers(
     catalogue: &Catalogue,
     terms: &Terms,
@@ -71,7 +71,7 @@ pub fn tiers(
     let mut counts: Vec<usize> = SHARES.iter().map(|share| reaching(&ranked, share * all)).collect();
     counts.dedup();
     let names: Vec<&str> = ranked.iter().map(|(name, _)| name.as_str()).collect();
-    let carried = |names: &[&str]| {
+    let chosen = |names: &[&str]| {
         let of = of(readings, subject, names)?;
         let share = names.len() as f64 / ranked.len() as f64;
         let capacity = Bytes::new((design.capacity.get() as f64 * share).ceil() as u64);
@@ -80,7 +80,7 @@ pub fn tiers(
         Some((wanted, choice))
     };
     let split = |count: usize| {
-        let (hot, cold) = (carried(&names[..count])?, carried(&names[count..])?);
+        let (hot, cold) = (chosen(&names[..count])?, chosen(&names[count..])?);
         let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
         let sum = monthly(&hot.1).zip(monthly(&cold.1)).and_then(|(hot, cold)| hot.plus(cold));
         Some(Split { hot_parts: names[..count].iter().map(ToString::to_string).collect(), hot, cold, sum })
@@ -90,14 +90,14 @@ pub fn tiers(
     Ok(Tiers { parts: ranked.len(), splits })
 }
 
-/// Parts with operations of this subject, and their operations a second in the mean.
+/// Parts with operations of this subject, and their mean operations per second.
 fn ranked(readings: &[&Reading], subject: &Subject, design: &Design) -> Vec<(String, f64)> {
     let names = counted_parts(readings).into_iter();
     let mean = |name: &str| Some(wanted(&of(readings, subject, &[name])?, design).ok()?.mean_iops);
     names.filter_map(|name| Some((name.to_owned(), mean(name)?))).collect()
 }
 
-/// What some parts of a subject ask.
+/// The demand of some parts of a subject.
 fn of(readings: &[&Reading], subject: &Subject, names: &[&str]) -> Option<Subject> {
     let kept: Vec<Reading> = readings
         .iter()
@@ -108,10 +108,10 @@ fn of(readings: &[&Reading], subject: &Subject, names: &[&str]) -> Option<Subjec
         })
         .collect();
     let kept: Vec<&Reading> = kept.iter().collect();
-    Demand::of(&kept).subjects.into_iter().find(|one| one.name == subject.name)
+    Demand::of(&kept).subjects.into_iter().find(|own| own.name == subject.name)
 }
 
-/// How many of the first reach a sum; the last stays cold.
+/// Number of leading parts that reach a sum; the last part always stays cold.
 fn reaching(ranked: &[(String, f64)], enough: f64) -> usize {
     let mut sum = 0.0;
     let before = ranked.iter().take_while(|(_, iops)| {

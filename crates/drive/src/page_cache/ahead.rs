@@ -1,20 +1,20 @@
-//! How far ahead of a reader is read: windows that double while it goes on in order.
+//! Read-ahead windows that double while a stream reads sequentially.
 //!
-//! Knows nothing about what is in memory. After Linux's read-ahead on demand (mm/readahead.c, Wu 2007): a window is
-//! read at once, and the next one when the reader comes to a mark in it.
+//! After Linux's on-demand read-ahead (mm/readahead.c, Wu 2007): a window is read at once, and the next one when the
+//! reader reaches a mark in it.
 
 use std::ops::Range;
 
-/// A reader's place in a file, and the window before it. Pages are numbered from the start of the space.
+/// A reader's read-ahead state in a file. Pages are numbered from the start of the space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Window {
     /// Its first page.
     start: u64,
-    /// Pages; 0 where nothing was read ahead yet.
+    /// Pages; 0 before the first read-ahead.
     size: u64,
-    /// The page whose reading lets the next window be read.
+    /// The page whose read triggers the next window.
     mark: u64,
-    /// The page after the last one that was asked for.
+    /// The page after the last requested page.
     next: Option<u64>,
 }
 
@@ -23,11 +23,11 @@ impl Window {
         self.start + self.size
     }
 
-    /// What is read when the pages from `first` on are missing, and `asked` were asked for. `most` is the longest window;
-    /// 0 for none. `begin` is the first page of the file.
+    /// The range to read when the pages of `asked` from `first` on are missing. `most` is the largest window, 0 to
+    /// disable read-ahead. `begin` is the first page of the file.
     pub(super) fn miss(&mut self, first: u64, asked: &Range<u64>, begin: u64, most: u64) -> Range<u64> {
         let wanted = asked.end - first;
-        // Linux reads what one call asks for in one go, however short its windows are.
+        // Linux reads a whole request at once, even if it exceeds the window.
         let longest = most.max(wanted);
         let goes_on = self.next.is_some_and(|next| first == next || first + 1 == next);
         if most == 0 {
@@ -41,11 +41,11 @@ impl Window {
             let mark = if size > wanted { first + wanted } else { first };
             *self = Self { start: first, size, mark, ..*self };
         } else {
-            // A small read at some place: nothing follows from it.
+            // A small random read: no read-ahead.
             return first..asked.end;
         }
         if self.mark == self.start {
-            // The reader will come to the mark at once: the next window is asked for half way, or this one is longer.
+            // The reader reaches the mark at once: place the mark half way, or extend this window.
             let more = following(self.size, longest);
             if self.size + more <= longest {
                 self.mark = self.end();
@@ -58,7 +58,7 @@ impl Window {
         self.start..self.end()
     }
 
-    /// The window after this one, if one of the pages asked for is its mark.
+    /// The window after this one, if the requested pages include its mark.
     pub(super) fn pass(&mut self, asked: &Range<u64>, most: u64) -> Option<Range<u64>> {
         if most == 0 || self.size == 0 || !asked.contains(&self.mark) {
             return None;
@@ -68,13 +68,13 @@ impl Window {
         Some(start..self.end())
     }
 
-    /// These pages were asked for.
+    /// Records that these pages were requested.
     pub(super) const fn asked(&mut self, asked: &Range<u64>) {
         self.next = Some(asked.end);
     }
 }
 
-/// The first window of a reader that asks for `wanted` pages.
+/// The first window of a reader that requests `wanted` pages.
 const fn opening(wanted: u64, most: u64) -> u64 {
     let size = wanted.next_power_of_two();
     if size <= most / 32 {
@@ -101,7 +101,7 @@ const fn following(size: u64, most: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Reads of `size` pages one after the other, nothing of them in memory but what was read ahead; what each reads.
+    /// The reads caused by sequential requests of `size` pages, with only read-ahead pages in memory.
     fn in_order(size: u64, most: u64, reads: u64) -> Vec<Range<u64>> {
         let (mut window, mut read, mut there) = (Window::default(), Vec::new(), 0);
         for number in 0..reads {
@@ -124,16 +124,20 @@ mod tests {
     fn windows_double_up_to_the_longest() {
         // 4, 8, 16 and 32 pages, as blktrace shows of a reader of 4 KiB with read_ahead_kb 128.
         assert_eq!(in_order(1, 32, 30), [0..4, 4..12, 12..28, 28..60, 60..92]);
-        assert_eq!(in_order(1, 0, 3), [0..1, 1..2, 2..3], "without read-ahead each reads its own");
-        assert_eq!(in_order(32, 32, 2), [0..32, 32..64, 64..96], "as long as the window: one ahead of the reader");
+        assert_eq!(in_order(1, 0, 3), [0..1, 1..2, 2..3], "without read-ahead each request reads its own pages");
+        assert_eq!(
+            in_order(32, 32, 2),
+            [0..32, 32..64, 64..96],
+            "requests as long as the window: one window ahead of the reader"
+        );
     }
 
     #[test]
-    fn a_jump_reads_what_was_asked_for() {
+    fn a_random_read_has_no_read_ahead() {
         let mut window = Window::default();
         assert_eq!(window.miss(1000, &(1000..1001), 0, 32), 1000..1001);
         window.asked(&(1000..1001));
-        assert_eq!(window.miss(1001, &(1001..1002), 0, 32), 1001..1005, "the one behind it begins a window");
-        assert_eq!(window.miss(5000, &(5000..5064), 0, 32), 5000..5064, "a long read is one");
+        assert_eq!(window.miss(1001, &(1001..1002), 0, 32), 1001..1005, "the following page begins a window");
+        assert_eq!(window.miss(5000, &(5000..5064), 0, 32), 5000..5064, "a long read is one operation");
     }
 }

@@ -1,6 +1,6 @@
-//! The order in which reads of several streams reach storage: the I/O scheduler of the host.
+//! The host's I/O scheduler: the order in which reads of several streams reach storage.
 //!
-//! Knows nothing about what is in memory, and nothing about writing back, which passes it by.
+//! Write-back does not pass through it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::str::FromStr;
@@ -10,11 +10,12 @@ use plimsoll_units::{Instant, Op, Span};
 /// The I/O scheduler of a disk: `queue/scheduler`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Elevator {
-    /// Reads reach storage as they come: `none`, and what `deadline` amounts to while storage takes all of its queue.
+    /// Reads reach storage in the order of submission: `none`, and also `deadline` while storage accepts its whole
+    /// queue.
     #[default]
     None,
-    /// Slices of time: one stream after the other has storage alone, and keeps it while it reads on within a pause
-    /// (`cfq` of Linux up to 4.20, the default of its time; `bfq` after it). Disks that turn lose no time between streams.
+    /// Time slices: each stream in turn has exclusive access to storage, and keeps it while it reads on within a pause
+    /// (`cfq` of Linux up to 4.20, then the default; `bfq` after it). Saves seeks between streams on hard disks.
     Cfq,
 }
 
@@ -32,17 +33,17 @@ impl FromStr for Elevator {
 
 /// `slice_sync` of `block/cfq-iosched.c`: the longest slice.
 const LONGEST_SLICE: Span = Span::from_millis(100);
-/// `target_latency`: in so long all streams have their turn.
+/// `target_latency`: the time in which each stream gets a slice.
 const ROUND: Span = Span::from_millis(300);
-/// `slice_idle`: how long storage waits for the next read of a stream.
+/// `slice_idle`: how long storage idles for the next read of a stream.
 const PAUSE: Span = Span::from_millis(8);
 
-/// Streams that wait for their turn, and the one that has it.
+/// Streams that wait for their slice, and the active one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct Scheduler {
     waiting: BTreeMap<u8, VecDeque<(u32, Op)>>,
     active: Option<Active>,
-    /// The stream that had the last turn.
+    /// The stream that had the last slice.
     last: u8,
 }
 
@@ -52,27 +53,28 @@ struct Active {
     /// The end of its slice.
     until: Instant,
     under_way: u32,
-    /// The end of the pause that it is in.
+    /// The end of the current pause.
     pause: Option<Instant>,
 }
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Storage is given this read.
+    /// Submit this read.
     Send(u32, Op),
-    /// At this moment, look again.
-    Look(Instant),
-    Nothing,
+    /// Call again at this time.
+    CallAt(Instant),
+    /// Wait for a completion or a new read.
+    Idle,
 }
 
-impl Turns {
+impl Scheduler {
     pub(super) fn enter(&mut self, number: u32, op: Op) {
         self.waiting.entry(op.stream).or_default().push_back((number, op));
     }
 
-    /// A read of the stream whose turn it is came back.
-    pub(super) fn came_back(&mut self, stream: u8) {
+    /// A read of this stream completed.
+    pub(super) fn completed(&mut self, stream: u8) {
         if let Some(active) = self.active.as_mut().filter(|active| active.stream == stream) {
             active.under_way = active.under_way.saturating_sub(1);
         }
@@ -82,7 +84,7 @@ impl Turns {
         loop {
             let Some(active) = &mut self.active else {
                 if !self.begin(now) {
-                    return Next::Nothing;
+                    return Next::Idle;
                 }
                 continue;
             };
@@ -94,22 +96,22 @@ impl Turns {
                 return Next::Send(number, op);
             }
             if active.under_way > 0 {
-                return Next::Nothing;
+                return Next::Idle;
             }
             match active.pause {
                 _ if is_over => self.active = None,
                 Some(end) if now >= end => self.active = None,
-                Some(_) => return Next::Nothing,
+                Some(_) => return Next::Idle,
                 None => {
                     let end = (now + PAUSE).min(active.until);
                     active.pause = Some(end);
-                    return Next::Look(end);
+                    return Next::CallAt(end);
                 }
             }
         }
     }
 
-    /// Gives the next stream its turn; false when none waits.
+    /// Starts the slice of the next stream; false if none waits.
     fn begin(&mut self, now: Instant) -> bool {
         self.waiting.retain(|_, queue| !queue.is_empty());
         let after = self.waiting.keys().find(|stream| **stream > self.last);
@@ -138,23 +140,23 @@ mod tests {
 
     #[test]
     fn a_stream_keeps_its_turn_while_it_reads_on() {
-        let mut turns = Turns::default();
-        (0..4).for_each(|number| turns.enter(number, read(number as u8 % 2)));
-        assert_eq!(turns.next(ms(0)), Next::Send(1, read(1)));
-        assert_eq!(turns.next(ms(0)), Next::Send(3, read(1)));
-        assert_eq!(turns.next(ms(0)), Next::Nothing, "the other one waits");
-        (0..2).for_each(|_| turns.came_back(1));
-        assert_eq!(turns.next(ms(10)), Next::Look(ms(18)), "it may read on");
-        turns.enter(4, read(1));
-        assert_eq!(turns.next(ms(12)), Next::Send(4, read(1)));
-        turns.came_back(1);
-        assert_eq!(turns.next(ms(20)), Next::Look(ms(28)));
-        assert_eq!(turns.next(ms(28)), Next::Send(0, read(0)), "it did not");
-        turns.enter(5, read(1));
-        turns.enter(6, read(0));
-        assert_eq!((turns.next(ms(28)), turns.next(ms(28))), (Next::Send(2, read(0)), Next::Send(6, read(0))));
-        (0..3).for_each(|_| turns.came_back(0));
-        turns.enter(7, read(0));
-        assert_eq!(turns.next(ms(128)), Next::Send(5, read(1)), "its slice of 100 ms is over");
+        let mut scheduler = Scheduler::default();
+        (0..4).for_each(|number| scheduler.enter(number, read(number as u8 % 2)));
+        assert_eq!(scheduler.next(ms(0)), Next::Send(1, read(1)));
+        assert_eq!(scheduler.next(ms(0)), Next::Send(3, read(1)));
+        assert_eq!(scheduler.next(ms(0)), Next::Idle, "the other stream waits");
+        (0..2).for_each(|_| scheduler.completed(1));
+        assert_eq!(scheduler.next(ms(10)), Next::CallAt(ms(18)), "it may read on");
+        scheduler.enter(4, read(1));
+        assert_eq!(scheduler.next(ms(12)), Next::Send(4, read(1)));
+        scheduler.completed(1);
+        assert_eq!(scheduler.next(ms(20)), Next::CallAt(ms(28)));
+        assert_eq!(scheduler.next(ms(28)), Next::Send(0, read(0)), "it did not");
+        scheduler.enter(5, read(1));
+        scheduler.enter(6, read(0));
+        assert_eq!((scheduler.next(ms(28)), scheduler.next(ms(28))), (Next::Send(2, read(0)), Next::Send(6, read(0))));
+        (0..3).for_each(|_| scheduler.completed(0));
+        scheduler.enter(7, read(0));
+        assert_eq!(scheduler.next(ms(128)), Next::Send(5, read(1)), "its slice of 100 ms is over");
     }
 }

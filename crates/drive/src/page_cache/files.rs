@@ -1,6 +1,4 @@
-//! Where files lie in the space, how far each was written, and whose turn it is to be written back.
-//!
-//! Knows nothing about which pages are in memory.
+//! Layout of files in the space, how far each was written, and the order of their write-back.
 
 use std::ops::Range;
 
@@ -10,55 +8,55 @@ use plimsoll_units::{Instant, Span};
 use super::PAGE;
 use super::pages::Pages;
 
-/// Pages of one file that are written back before the next one has its turn: 4 MiB, as Linux's `MIN_WRITEBACK_PAGES`.
+/// Pages of a file that are written back before the next file gets its turn: 4 MiB, as Linux's `MIN_WRITEBACK_PAGES`.
 const TURN: u64 = 1024;
 
-/// A stretch of the space that is flushed, aged and read ahead on its own.
+/// A stretch of the space with its own flush, expiry and read-ahead.
 #[derive(Clone, Debug)]
 struct File {
     /// Its first page.
     start: u64,
     /// The page after its last one.
     end: u64,
-    /// The page of the next file: what lies between belongs to this one.
+    /// First page of the next file: the gap belongs to this file.
     next: u64,
-    /// Pages that were ever written; what lies behind them needs not be read before a part of it is written.
+    /// End of the pages ever written; partial writes beyond it need no read of the page.
     written: u64,
-    /// When its oldest dirty page became so, as far as that is kept: once for a file, as Linux does.
+    /// When its first dirty page became dirty; kept per file, as in Linux.
     dirty_since: Option<Instant>,
     /// It is old enough to be written back.
     expired: bool,
-    /// Where writing it back goes on.
+    /// The page from which write-back continues.
     cursor: u64,
 }
 
-/// All files, in the order of their places.
+/// All files, ordered by place.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
     places: Vec<File>,
-    /// Whose turn it is.
+    /// Index of the file that is written back.
     turn: usize,
-    /// Pages that are left of its turn.
+    /// Pages left of its turn.
     left: u64,
-    /// How many are old enough to be written back.
+    /// Number of files that are old enough to be written back.
     expired: usize,
 }
 
 impl Files {
-    /// One file everywhere that was always there.
+    /// A single file that covers the space and is fully written.
     pub(super) fn unknown() -> Self {
         let end = u64::MAX / PAGE;
         Self::of(vec![File { written: end, ..File::new(0, end, end) }])
     }
 
-    /// New files at these places, which begin at whole pages and do not overlap.
-    pub(super) fn laid(regions: &[Region]) -> Self {
+    /// New, unwritten files at these places, which begin at whole pages and do not overlap.
+    pub(super) fn at(regions: &[Region]) -> Self {
         let mut bounds: Vec<(u64, u64)> = regions
             .iter()
             .map(|region| (region.start / PAGE, (region.start + region.length.get()).div_ceil(PAGE)))
             .collect();
         bounds.sort_unstable();
-        // Of an empty file nothing is left but the next one's place.
+        // An empty file that shares its start with the next one disappears.
         bounds.reverse();
         bounds.dedup_by_key(|(start, _)| *start);
         bounds.reverse();
@@ -73,58 +71,58 @@ impl Files {
         Self { places, turn: 0, left: TURN, expired: 0 }
     }
 
-    /// The number of the file that a page is in.
+    /// The index of the file that contains a page.
     pub(super) fn number(&self, page: u64) -> usize {
         self.places.partition_point(|file| file.start <= page).saturating_sub(1)
     }
 
-    /// Pages of a file, and of the gap behind it.
+    /// Pages of a file and of the gap after it.
     pub(super) fn range(&self, number: usize) -> Range<u64> {
         let file = &self.places[number];
         let start = if number == 0 { 0 } else { file.start };
         start..file.next
     }
 
-    /// Its first page, and the one after its last.
+    /// First page, and the page after the last one.
     pub(super) fn bounds(&self, number: usize) -> Range<u64> {
         self.places[number].start..self.places[number].end
     }
 
-    /// True when the page has data that a write of a part of it must keep.
+    /// True if the page has data that a partial write must keep.
     pub(super) fn holds(&self, page: u64) -> bool {
         page < self.places[self.number(page)].written
     }
 
-    /// Pages were written to in memory.
-    pub(super) fn soiled(&mut self, range: &Range<u64>, now: Instant) {
+    /// Records a buffered write.
+    pub(super) fn mark_dirty(&mut self, range: &Range<u64>, now: Instant) {
         let number = self.number(range.start);
         let file = &mut self.places[number];
         file.written = file.written.max(range.end);
         file.dirty_since.get_or_insert(now);
     }
 
-    /// Pages were written past memory.
-    pub(super) fn reached(&mut self, range: &Range<u64>) {
+    /// Records a direct write.
+    pub(super) fn mark_written(&mut self, range: &Range<u64>) {
         let number = self.number(range.start);
         let file = &mut self.places[number];
         file.written = file.written.max(range.end);
     }
 
-    /// What is there now is new: nothing of it has to be kept.
-    pub(super) fn renewed(&mut self, range: &Range<u64>) {
+    /// Resets the written extent: partial writes in the range need no read.
+    pub(super) fn truncate(&mut self, range: &Range<u64>) {
         for file in self.places.iter_mut().filter(|file| file.start < range.end && range.start < file.next) {
             file.written = file.start;
         }
     }
 
-    /// A file was written back, or a part of it.
+    /// Updates the dirty age after a file, or a part of it, was written back.
     pub(super) fn flushed(&mut self, number: usize, now: Instant, pages: &Pages) {
         let is_dirty = pages.is_dirty(&self.range(number));
         let file = &mut self.places[number];
         file.dirty_since = is_dirty.then(|| file.dirty_since.unwrap_or(now));
     }
 
-    /// Looks for files that have been dirty for `age`.
+    /// Marks files that have been dirty for `age`.
     pub(super) fn expire(&mut self, now: Instant, age: Span) {
         for file in &mut self.places {
             let is_old = file.dirty_since.is_some_and(|since| now.since(since) >= age);
@@ -138,7 +136,7 @@ impl Files {
         self.expired > 0
     }
 
-    /// The next pages to write back, at most `longest`: of any file when `all`, else of those that are old enough.
+    /// The next pages to write back, at most `longest`: of any file if `all`, else of expired files.
     pub(super) fn next(&mut self, all: bool, now: Instant, pages: &Pages, longest: u64) -> Option<Range<u64>> {
         for _ in 0..=self.places.len() {
             if !all && self.expired == 0 {
@@ -157,7 +155,7 @@ impl Files {
                     self.left -= run.end - run.start;
                     return Some(run);
                 }
-                // Whatever is dirty is being written, and dirty anew.
+                // All dirty pages are being written, or were dirtied again meanwhile.
                 self.expired -= usize::from(file.expired);
                 file.expired = false;
                 file.dirty_since = (is_dirty && pages.is_dirty(&whole)).then_some(now);

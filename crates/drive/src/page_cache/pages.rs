@@ -1,6 +1,6 @@
-//! Which pages are in memory, and what becomes of each: bit maps of 64 pages, kept only where there are pages.
+//! The state of each page in memory: bit maps of 64 pages, kept only for pages in memory.
 //!
-//! Knows nothing about time, operations or files. Pages are numbered from the start of the space.
+//! Pages are numbered from the start of the space.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -8,20 +8,20 @@ use std::ops::Range;
 /// Pages of one bit map.
 const IN_CHUNK: u64 = 64;
 
-/// 64 neighbours, a bit each.
+/// 64 neighbouring pages, one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 struct Chunk {
-    /// Their data are in memory.
+    /// Data are in memory.
     present: u64,
-    /// They are being read.
+    /// Being read.
     reading: u64,
-    /// They hold data that storage does not.
+    /// Data are newer than on storage.
     dirty: u64,
-    /// They are being written back.
+    /// Being written back.
     writing: u64,
-    /// They were used again since they came: the active list of Linux.
+    /// Accessed again after the first access: Linux's active list.
     used: u64,
-    /// They were read ahead, and nobody has asked for them yet.
+    /// Read ahead and not yet requested.
     ahead: u64,
 }
 
@@ -35,36 +35,36 @@ impl Chunk {
     }
 }
 
-/// The pages in memory, in two lists as in Linux (`mm/vmscan.c`): pages that were used once leave it in the order in which
-/// their neighbourhoods came; those that were used again stay as long as they are at most half of memory, so that a scan of
-/// more than memory holds does not push out all of what is used (2Q, Johnson and Shasha 1994). 64 neighbours have one place
-/// in the order.
+/// The pages in memory, in two lists as in Linux (`mm/vmscan.c`). Pages accessed once leave in the order in which their
+/// neighbourhoods came. Pages accessed again stay while they are at most half of memory, so that a scan larger than
+/// memory does not evict the whole working set (2Q, Johnson and Shasha 1994). 64 neighbours share a position in the
+/// order.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     chunks: BTreeMap<u64, Chunk>,
     /// Chunks with dirty pages.
     dirty_chunks: BTreeSet<u64>,
-    /// Chunks in the order in which the hand meets them.
+    /// Chunks in eviction order.
     hand: VecDeque<u64>,
-    /// Pages that memory holds.
+    /// Capacity in pages.
     room: u64,
     resident: u64,
     dirty: u64,
     writing: u64,
-    /// Pages that were used again.
+    /// Pages accessed again.
     used: u64,
-    /// Pages that were read ahead and then asked for.
+    /// Pages that were read ahead and then requested.
     pub(super) ahead_used: u64,
 }
 
-/// What a walk over dirty pages met first.
+/// First result of a walk over dirty pages.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Met {
-    /// Dirty neighbours that nobody writes.
+pub(super) enum DirtyRun {
+    /// Neighbouring dirty pages that are not being written.
     Run(Range<u64>),
-    /// A page that is being written, and is dirty again.
+    /// A page that is being written and dirty again.
     Busy,
-    /// Nothing.
+    /// No dirty pages.
     Clean,
 }
 
@@ -83,23 +83,23 @@ impl Pages {
         }
     }
 
-    /// Pages that storage does not have yet, those on their way to it left out.
+    /// Dirty pages that are not being written.
     pub(super) const fn dirty(&self) -> u64 {
         self.dirty
     }
 
-    /// Pages on their way to storage, those that are dirty again among them.
+    /// Pages being written, including those that are dirty again.
     pub(super) const fn writing(&self) -> u64 {
         self.writing
     }
 
-    /// Pages in memory, or about to be.
+    /// Pages in memory or being read.
     #[cfg(test)]
     pub(super) const fn resident(&self) -> u64 {
         self.resident
     }
 
-    /// Changes the pages of a range, and keeps the counts. `makes` says whether chunks that are not there are made.
+    /// Changes the pages of a range and updates the counts. `makes`: create missing chunks.
     fn change(&mut self, range: &Range<u64>, makes: bool, mut to: impl FnMut(&mut Chunk, u64)) {
         for (index, mask) in parts(range) {
             let before = match self.chunks.get(&index) {
@@ -131,17 +131,17 @@ impl Pages {
         moved(&mut self.used, before.used, after.used);
     }
 
-    /// Pages of a range that are present.
+    /// Number of pages of a range that are present.
     pub(super) fn present(&self, range: &Range<u64>) -> u64 {
         parts(range).map(|(index, mask)| self.bits(index, |chunk| chunk.present & mask)).sum()
     }
 
-    /// True when some page of the range is being read.
+    /// True if some page of the range is being read.
     pub(super) fn is_reading(&self, range: &Range<u64>) -> bool {
         parts(range).any(|(index, mask)| self.bits(index, |chunk| chunk.reading & mask) > 0)
     }
 
-    /// True when some page of the range is dirty or on its way to storage.
+    /// True if some page of the range is dirty or being written.
     pub(super) fn is_unwritten(&self, range: &Range<u64>) -> bool {
         if self.dirty + self.writing == 0 {
             return false;
@@ -150,7 +150,7 @@ impl Pages {
         held.any(|(index, chunk)| (chunk.dirty | chunk.writing) & mask_of(*index, range) != 0)
     }
 
-    /// True when some page of the range is dirty.
+    /// True if some page of the range is dirty.
     pub(super) fn is_dirty(&self, range: &Range<u64>) -> bool {
         let chunks = range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK);
         self.dirty_chunks.range(chunks).any(|index| self.chunks[index].dirty & mask_of(*index, range) != 0)
@@ -180,13 +180,13 @@ impl Pages {
         cut(run, longest, runs);
     }
 
-    /// A read of these pages begins; those from `asked_end` on nobody asked for.
+    /// Starts a read of these pages; those from `asked_end` on are read-ahead.
     pub(super) fn begin_read(&mut self, range: &Range<u64>, asked_end: u64) {
         self.change(range, true, |chunk, mask| chunk.reading |= mask);
         self.change(&(range.start.max(asked_end)..range.end), true, |chunk, mask| chunk.ahead |= mask);
     }
 
-    /// They came.
+    /// Completes a read.
     pub(super) fn end_read(&mut self, range: &Range<u64>) {
         self.change(range, true, |chunk, mask| {
             chunk.reading &= !mask;
@@ -195,7 +195,7 @@ impl Pages {
         self.evict();
     }
 
-    /// They are asked for. What is there already is used again, but for what was read ahead.
+    /// Records a request: pages that are present count as accessed again, except after read-ahead.
     pub(super) fn touch(&mut self, range: &Range<u64>) {
         for (index, mask) in parts(range) {
             let Some(chunk) = self.chunks.get_mut(&index) else { continue };
@@ -207,8 +207,8 @@ impl Pages {
         }
     }
 
-    /// They were written to in memory.
-    pub(super) fn soil(&mut self, range: &Range<u64>) {
+    /// Records a write in memory.
+    pub(super) fn mark_dirty(&mut self, range: &Range<u64>) {
         self.touch(range);
         self.change(range, true, |chunk, mask| {
             chunk.present |= mask;
@@ -217,21 +217,21 @@ impl Pages {
         self.evict();
     }
 
-    /// The first dirty pages of a range that storage can be given: neighbours, at most `longest`.
-    pub(super) fn next_dirty(&self, range: &Range<u64>, longest: u64) -> Met {
+    /// The first dirty pages of a range that can be submitted: neighbours, at most `longest`.
+    pub(super) fn next_dirty(&self, range: &Range<u64>, longest: u64) -> DirtyRun {
         self.walk(range, longest, |chunk, mask| (chunk.dirty & mask, chunk.writing))
     }
 
-    /// The same, passing over those that are being written.
+    /// As [`Self::next_dirty`], but skips pages that are being written.
     pub(super) fn next_idle_dirty(&self, range: &Range<u64>, longest: u64) -> Option<Range<u64>> {
         match self.walk(range, longest, |chunk, mask| (chunk.dirty & !chunk.writing & mask, chunk.writing)) {
-            Met::Run(run) => Some(run),
-            Met::Busy | Met::Clean => None,
+            DirtyRun::Run(run) => Some(run),
+            DirtyRun::Busy | DirtyRun::Clean => None,
         }
     }
 
-    /// `wanted` says which pages of a chunk are looked for, and which must not be touched.
-    fn walk(&self, range: &Range<u64>, longest: u64, wanted: impl Fn(&Chunk, u64) -> (u64, u64)) -> Met {
+    /// `wanted` returns the pages of a chunk to find, and the pages to avoid.
+    fn walk(&self, range: &Range<u64>, longest: u64, wanted: impl Fn(&Chunk, u64) -> (u64, u64)) -> DirtyRun {
         let chunks = range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK);
         let mut run: Option<Range<u64>> = None;
         for &index in self.dirty_chunks.range(chunks) {
@@ -246,7 +246,7 @@ impl Pages {
             let first = index * IN_CHUNK + start;
             match &mut run {
                 Some(run) => run.end += length,
-                None if length == 0 => return Met::Busy,
+                None if length == 0 => return DirtyRun::Busy,
                 None => run = Some(first..first + length),
             }
             let is_long = run.as_ref().is_some_and(|run| run.end - run.start >= longest);
@@ -254,10 +254,10 @@ impl Pages {
                 break;
             }
         }
-        run.map_or(Met::Clean, |run| Met::Run(run.start..run.end.min(run.start + longest)))
+        run.map_or(DirtyRun::Clean, |run| DirtyRun::Run(run.start..run.end.min(run.start + longest)))
     }
 
-    /// They are on their way to storage, and clean unless they are written to again.
+    /// Starts a write: the pages become clean until written again.
     pub(super) fn begin_write(&mut self, range: &Range<u64>) {
         self.change(range, false, |chunk, mask| {
             chunk.dirty &= !mask;
@@ -265,27 +265,27 @@ impl Pages {
         });
     }
 
-    /// Storage has them.
+    /// Completes a write.
     pub(super) fn end_write(&mut self, range: &Range<u64>) {
         self.change(range, false, |chunk, mask| chunk.writing &= !mask);
         self.evict();
     }
 
-    /// They are in memory no more, whatever they held. What is under way goes on.
-    pub(super) fn forget(&mut self, range: &Range<u64>) {
+    /// Drops pages, clean or dirty. I/O in flight continues.
+    pub(super) fn drop_pages(&mut self, range: &Range<u64>) {
         if range.end - range.start > IN_CHUNK * self.chunks.len() as u64 {
             let chunks = range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK);
             let held: Vec<u64> = self.chunks.range(chunks).map(|(index, _)| *index).collect();
             for index in held {
                 let chunk = index * IN_CHUNK..(index + 1) * IN_CHUNK;
-                self.forget_in(&(chunk.start.max(range.start)..chunk.end.min(range.end)));
+                self.drop_chunk_pages(&(chunk.start.max(range.start)..chunk.end.min(range.end)));
             }
         } else {
-            self.forget_in(range);
+            self.drop_chunk_pages(range);
         }
     }
 
-    /// Clean pages are in memory no more; what somebody wrote meanwhile stays.
+    /// Drops clean pages; pages dirtied meanwhile stay.
     pub(super) fn invalidate(&mut self, range: &Range<u64>) {
         self.change(range, false, |chunk, mask| {
             let leaving = mask & !chunk.dirty;
@@ -294,7 +294,7 @@ impl Pages {
         });
     }
 
-    fn forget_in(&mut self, range: &Range<u64>) {
+    fn drop_chunk_pages(&mut self, range: &Range<u64>) {
         self.change(range, false, |chunk, mask| {
             chunk.present &= !mask;
             chunk.dirty &= !mask;
@@ -303,15 +303,15 @@ impl Pages {
         });
     }
 
-    /// Makes room: moves the hand until memory holds all that is in it, or nothing more can leave.
+    /// Evicts chunks in order until memory fits, or until no page can leave.
     fn evict(&mut self) {
-        // Once round for pages that were used once; where that is not enough, the others follow them.
+        // The first round takes pages accessed once; the following rounds also take the others.
         let round = self.hand.len();
         let mut places = 3 * round;
         while self.resident > self.room && places > 0 {
             places -= 1;
             let Some(index) = self.hand.pop_front() else { return };
-            let chunk = self.chunks.get_mut(&index).expect("the hand points to what is there");
+            let chunk = self.chunks.get_mut(&index).expect("the eviction order lists existing chunks");
             let mut leaving = chunk.evictable();
             let excess = self.resident - self.room;
             while u64::from(leaving.count_ones()) > excess {
@@ -338,7 +338,7 @@ impl Pages {
     }
 }
 
-/// `length` ones from bit `first` on.
+/// `length` one bits from bit `first` on.
 const fn ones(first: u64, length: u64) -> u64 {
     if length >= 64 { u64::MAX << first } else { ((1 << length) - 1) << first }
 }
@@ -351,7 +351,7 @@ fn mask_of(index: u64, range: &Range<u64>) -> u64 {
     if end <= first { 0 } else { ones(first, end - first) }
 }
 
-/// The chunks of a range with the pages of each.
+/// The chunks of a range with the mask of each.
 fn parts(range: &Range<u64>) -> impl Iterator<Item = (u64, u64)> + use<> {
     let range = range.clone();
     let chunks = if range.is_empty() { 0..0 } else { range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK) };
@@ -377,24 +377,24 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn runs_cross_maps_and_end_where_they_should() {
+    fn runs_cross_chunks_and_respect_range_and_length() {
         let mut pages = Pages::new(1000);
-        pages.soil(&(60..200));
-        pages.soil(&(300..301));
-        assert_eq!(pages.next_dirty(&(0..u64::MAX), 320), Met::Run(60..200));
-        assert_eq!(pages.next_dirty(&(61..199), 320), Met::Run(61..199), "a walk stays in its range");
-        assert_eq!(pages.next_dirty(&(0..u64::MAX), 32), Met::Run(60..92), "and takes no more than it is told");
+        pages.mark_dirty(&(60..200));
+        pages.mark_dirty(&(300..301));
+        assert_eq!(pages.next_dirty(&(0..u64::MAX), 320), DirtyRun::Run(60..200));
+        assert_eq!(pages.next_dirty(&(61..199), 320), DirtyRun::Run(61..199), "a walk stays in its range");
+        assert_eq!(pages.next_dirty(&(0..u64::MAX), 32), DirtyRun::Run(60..92), "and its maximum length");
         pages.begin_write(&(60..200));
         assert_eq!((pages.dirty(), pages.writing()), (1, 140));
-        pages.soil(&(64..66));
-        assert_eq!(pages.next_dirty(&(0..u64::MAX), 320), Met::Busy, "what is being written has to come back first");
+        pages.mark_dirty(&(64..66));
+        assert_eq!(pages.next_dirty(&(0..u64::MAX), 320), DirtyRun::Busy, "pages being written block the walk");
         assert_eq!(pages.next_idle_dirty(&(0..u64::MAX), 320), Some(300..301));
         pages.end_write(&(60..200));
-        assert_eq!(pages.next_dirty(&(0..u64::MAX), 320), Met::Run(64..66));
+        assert_eq!(pages.next_dirty(&(0..u64::MAX), 320), DirtyRun::Run(64..66));
     }
 
     #[test]
-    fn first_in_is_first_out_unless_it_is_used_again() {
+    fn eviction_is_fifo_except_for_pages_accessed_again() {
         let mut pages = Pages::new(128);
         let read = |pages: &mut Pages, range: Range<u64>| {
             pages.begin_read(&range, range.end);
@@ -405,14 +405,14 @@ mod tests {
         pages.touch(&(0..8));
         read(&mut pages, 128..144);
         assert_eq!((pages.present(&(0..8)), pages.present(&(8..24)), pages.present(&(24..128))), (8, 0, 104));
-        pages.soil(&(24..64));
+        pages.mark_dirty(&(24..64));
         read(&mut pages, 200..280);
         assert_eq!(pages.present(&(24..64)), 40, "dirty pages stay");
         assert_eq!(pages.resident(), 128);
     }
 
     #[test]
-    fn a_scan_of_more_than_memory_holds_leaves_what_is_used_again() {
+    fn a_scan_larger_than_memory_keeps_a_part_of_the_active_pages() {
         let mut pages = Pages::new(640);
         let scan = |pages: &mut Pages, range: Range<u64>| {
             let mut hits = 0;
@@ -433,22 +433,22 @@ mod tests {
         assert!(kept.iter().all(|hits| (256..=640).contains(hits)), "a fifth and more of each scan: {kept:?}");
     }
 
-    /// What is done to pages, and where.
-    fn deed() -> impl Strategy<Value = (u8, u64, u64)> {
+    /// An operation on pages: its kind, first page and length.
+    fn action() -> impl Strategy<Value = (u8, u64, u64)> {
         (0..6_u8, 0..300_u64, 1..100_u64)
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The same deeds on sets of pages: nothing dirty is lost, and counts agree.
+        /// Compares the bit maps with sets of pages: no dirty page is lost, and counts agree.
         #[test]
-        fn maps_are_sets(deeds in prop::collection::vec(deed(), 1..60), room in 0..400_u64) {
+        fn bit_maps_agree_with_sets(actions in prop::collection::vec(action(), 1..60), room in 0..400_u64) {
             let mut pages = Pages::new(room);
             let (mut dirty, mut writing) = (BTreeSet::new(), BTreeSet::new());
-            for (what, start, length) in deeds {
+            for (kind, start, length) in actions {
                 let range = start..start + length;
-                match what {
+                match kind {
                     0 => {
                         let mut runs = Vec::new();
                         pages.missing(&range, 7, &mut runs);
@@ -459,7 +459,7 @@ mod tests {
                         }
                     }
                     1 => {
-                        pages.soil(&range);
+                        pages.mark_dirty(&range);
                         dirty.extend(range.clone());
                     }
                     2 => if let Some(run) = pages.next_idle_dirty(&range, length) {
@@ -471,7 +471,7 @@ mod tests {
                         writing.retain(|page| !range.contains(page));
                     }
                     4 => {
-                        pages.forget(&range);
+                        pages.drop_pages(&range);
                         dirty.retain(|page| !range.contains(page));
                         prop_assert_eq!(pages.present(&range), 0);
                     }

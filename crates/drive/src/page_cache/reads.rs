@@ -1,23 +1,21 @@
-//! Reads through memory: what is there, what is missing, and what is read ahead.
-//!
-//! Knows nothing about writing back.
+//! Reads through memory: hits, misses and read-ahead.
 
 use std::ops::Range;
 
 use plimsoll_model::{Model, Stage};
 use plimsoll_units::{Bytes, Instant, Kind, Op};
 
-use super::{Below, Cached, PAGE, bytes_of, pages_of};
+use super::{Cached, ModelRequest, PAGE, bytes_of, pages_of};
 
 impl<M: Model> Cached<M> {
     pub(super) fn read(&mut self, now: Instant, number: u32) {
-        let op = self.asked[number as usize].op;
+        let op = self.pending[number as usize].op;
         let asked = pages_of(op.offset, op.length.into());
         let count = (asked.end - asked.start).max(1);
         let present = self.pages.present(&asked);
-        self.seen.read = Bytes::new(self.seen.read.get() + u64::from(op.length));
+        self.counters.read = Bytes::new(self.counters.read.get() + u64::from(op.length));
         let from_memory = u64::from(op.length) * present / count;
-        self.seen.from_memory = Bytes::new(self.seen.from_memory.get() + from_memory);
+        self.counters.from_memory = Bytes::new(self.counters.from_memory.get() + from_memory);
         self.pages.touch(&asked);
         if present == count {
             self.read_on(now, &op);
@@ -25,12 +23,12 @@ impl<M: Model> Cached<M> {
         }
         self.fetch(now, &op, &asked);
         self.await_reads(number, &asked);
-        if self.asked[number as usize].waits == 0 {
+        if self.pending[number as usize].waits == 0 {
             self.copy(now, number);
         }
     }
 
-    /// Reads what is missing of the pages asked for, and the window that follows from it.
+    /// Reads the missing pages of a request, and its read-ahead window.
     fn fetch(&mut self, now: Instant, op: &Op, asked: &Range<u64>) {
         let most = self.settings.read_ahead.get() / PAGE;
         let file = self.files.number(asked.start);
@@ -40,7 +38,7 @@ impl<M: Model> Cached<M> {
         if let Some(first) = runs.first() {
             let window = self.windows.entry((op.stream, file)).or_default();
             let read = window.miss(first.start, asked, bounds.start, most);
-            // What was asked for is read wherever the file ends.
+            // Requested pages are read even beyond the end of the file.
             let end = read.end.min(bounds.end).max(asked.end);
             self.request(now, read.start.min(first.start)..end, asked, op.stream);
         }
@@ -49,7 +47,7 @@ impl<M: Model> Cached<M> {
         self.windows.entry((op.stream, file)).or_default().asked(asked);
     }
 
-    /// All pages of a read are there: the reader has come so far, and more may be read ahead of it.
+    /// Advances the reader after a request is in memory, and reads ahead if it reached the mark.
     fn read_on(&mut self, now: Instant, op: &Op) {
         let asked = pages_of(op.offset, op.length.into());
         let most = self.settings.read_ahead.get() / PAGE;
@@ -63,39 +61,39 @@ impl<M: Model> Cached<M> {
         }
     }
 
-    /// Asks the model for what is missing of a range.
+    /// Requests the missing pages of a range from the model.
     pub(super) fn request(&mut self, now: Instant, range: Range<u64>, asked: &Range<u64>, stream: u8) {
         let mut runs = Vec::new();
         self.pages.missing(&range, (self.settings.largest.get() / PAGE).max(1), &mut runs);
         for run in runs {
             self.pages.begin_read(&run, asked.end);
             let ahead = run.end.saturating_sub(run.start.max(asked.end));
-            self.seen.read_ahead = Bytes::new(self.seen.read_ahead.get() + ahead * PAGE);
+            self.counters.read_ahead = Bytes::new(self.counters.read_ahead.get() + ahead * PAGE);
             let op = Op { offset: run.start * PAGE, length: bytes_of(&run), kind: Kind::Read, stream };
             let first = run.start;
-            let number = self.ask(now, &op, Below::Read { pages: run, waiting: Vec::new() });
+            let number = self.request_model(now, &op, ModelRequest::Read { pages: run, waiting: Vec::new() });
             self.reads.insert(first, number);
         }
     }
 
-    /// Lets an operation wait for all reads under way that touch its pages.
+    /// Makes an operation wait for all reads in flight that overlap its pages.
     pub(super) fn await_reads(&mut self, number: u32, asked: &Range<u64>) {
         let before = self.reads.range(..asked.start).next_back().map(|(_, below)| *below);
         let within = self.reads.range(asked.clone()).map(|(_, below)| *below);
         for below in before.into_iter().chain(within) {
-            let Below::Read { pages, waiting } = &mut self.below[below as usize] else { continue };
+            let ModelRequest::Read { pages, waiting } = &mut self.requests[below as usize] else { continue };
             if pages.end > asked.start {
                 waiting.push(number);
-                self.asked[number as usize].waits += 1;
+                self.pending[number as usize].waits += 1;
             }
         }
     }
 
-    pub(super) fn read_came(&mut self, now: Instant, pages: &Range<u64>, waiting: &[u32], bound_by: Stage) {
+    pub(super) fn read_completed(&mut self, now: Instant, pages: &Range<u64>, waiting: &[u32], bound_by: Stage) {
         self.reads.remove(&pages.start);
         self.pages.end_read(pages);
         for &number in waiting {
-            let asked = self.waited(number, bound_by);
+            let asked = self.waiting_operation(number, bound_by);
             asked.waits -= 1;
             let (is_complete, op) = (asked.waits == 0, asked.op);
             if is_complete {

@@ -1,50 +1,50 @@
-//! How a host's page cache is set.
+//! Settings of a host's page cache.
 //!
-//! Defaults are those of the Linux kernel, where it has them; what is assumed says so.
+//! Defaults are those of the Linux kernel where it has them; others are marked as assumed.
 
 use plimsoll_units::{Bytes, Span};
 
 use super::Elevator;
 
-/// How a host's page cache is set.
+/// Settings of a host's page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCache {
-    /// Memory that may hold pages: all of the host's but what the kernel and programs need.
+    /// Memory for pages: the host's without the kernel's and the programs' share.
     pub memory: Bytes,
-    /// Per cent of it that is dirty when writing back begins: `vm.dirty_background_ratio`
+    /// Dirty percentage of memory above which background write-back starts: `vm.dirty_background_ratio`
     /// (Documentation/admin-guide/sysctl/vm.rst), 10.
     pub background_percent: u8,
-    /// Per cent of it that is dirty or on its way when writers have to wait: `vm.dirty_ratio`, 20.
+    /// Percentage of memory, dirty or in write-back, above which writers are throttled: `vm.dirty_ratio`, 20.
     pub dirty_percent: u8,
-    /// How long a page may be dirty before it is written back: `vm.dirty_expire_centisecs`, 30 s.
+    /// Age at which a dirty page is written back: `vm.dirty_expire_centisecs`, 30 s.
     pub expires: Span,
-    /// How often that is looked at: `vm.dirty_writeback_centisecs`, 5 s; zero for never.
-    pub looks: Span,
-    /// The longest window that is read ahead: `queue/read_ahead_kb` (Documentation/ABI/stable/sysfs-block), 128 KiB.
+    /// Interval between scans for expired pages: `vm.dirty_writeback_centisecs`, 5 s; zero for never.
+    pub scan_interval: Span,
+    /// Largest read-ahead window: `queue/read_ahead_kb` (Documentation/ABI/stable/sysfs-block), 128 KiB.
     pub read_ahead: Bytes,
-    /// The largest operation that is offered to storage: `queue/max_sectors_kb` (`BLK_DEF_MAX_SECTORS`), 1280 KiB.
+    /// Largest operation sent to storage: `queue/max_sectors_kb` (`BLK_DEF_MAX_SECTORS`), 1280 KiB.
     pub largest: Bytes,
-    /// Operations of writing back in flight at once: `queue/nr_requests` of a disk with a queue of 32 behind a scheduler
+    /// Maximum write-back operations in flight: `queue/nr_requests` of a disk with a queue of 32 behind a scheduler
     /// (twice its queue, `block/blk-mq-sched.c`), 64.
     pub depth: u32,
-    /// The order of reads of several streams: `queue/scheduler`, none.
+    /// Order of the reads of several streams: `queue/scheduler`, none.
     pub elevator: Elevator,
-    /// What a call costs whatever it moves: 1 us. Assumed, for reads and writes alike.
+    /// Fixed CPU time of a read or write call: 1 us. Assumed.
     pub call: Span,
-    /// Bytes per second that a processor copies between a program and the cache: 8 GB/s. Assumed: with the call above a
-    /// read of 4 KiB takes 1.5 us, and processors do not wait for each other.
+    /// Copy rate between a program and the cache: 8 GB/s. Assumed: a read of 4 KiB takes 1.5 us in total; CPU
+    /// contention is not modelled.
     pub copied_per_second: Bytes,
 }
 
 impl PageCache {
-    /// The kernel's defaults on a host with so much memory for pages.
+    /// The kernel's defaults, with `memory` for pages.
     pub const fn new(memory: Bytes) -> Self {
         Self {
             memory,
             background_percent: 10,
             dirty_percent: 20,
             expires: Span::from_secs(30),
-            looks: Span::from_secs(5),
+            scan_interval: Span::from_secs(5),
             read_ahead: Bytes::kib(128),
             largest: Bytes::kib(1280),
             depth: 64,
@@ -54,14 +54,14 @@ impl PageCache {
         }
     }
 
-    /// How long a call that moves `bytes` takes when memory has them.
+    /// CPU time of a call that copies `bytes` from or to memory.
     pub fn copy(&self, bytes: u32) -> Span {
         let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.copied_per_second.get().max(1));
         self.call + Span::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 
-    /// Dirty pages at which writers have to wait, and those at which writing back begins: below the former by half where
-    /// it is not set lower, as in Linux (`domain_dirty_limits`).
+    /// Throttling limit and background threshold in pages. A threshold at or above the limit becomes half the limit, as
+    /// in Linux (`domain_dirty_limits`).
     pub(super) fn limits(&self, page: u64) -> (u64, u64) {
         let of = |percent: u8| (u128::from(self.memory.get() / page) * u128::from(percent) / 100) as u64;
         let (limit, background) = (of(self.dirty_percent), of(self.background_percent));
@@ -69,15 +69,15 @@ impl PageCache {
     }
 }
 
-/// Streams by their index, 0 to 255.
+/// A set of streams, by index 0 to 255.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streams([u64; 4]);
 
 impl Streams {
-    /// All of them.
+    /// All streams.
     pub const ALL: Self = Self([u64::MAX; 4]);
 
-    /// Whether this one is among them.
+    /// Whether a stream is in the set.
     pub const fn contains(&self, stream: u8) -> bool {
         self.0[stream as usize / 64] >> (stream % 64) & 1 == 1
     }
@@ -91,21 +91,21 @@ impl FromIterator<u8> for Streams {
     }
 }
 
-/// What a page cache did until now.
+/// Counters of a page cache since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CacheSeen {
-    /// Bytes that were asked of it by reads.
+pub struct CacheCounters {
+    /// Bytes requested by reads.
     pub read: Bytes,
-    /// Those of them that were in memory when they were asked for.
+    /// Bytes of them found in memory.
     pub from_memory: Bytes,
-    /// Bytes that were read ahead of readers.
+    /// Bytes read ahead.
     pub read_ahead: Bytes,
-    /// Those of them that nobody has asked for yet.
+    /// Bytes of them not requested so far.
     pub unused: Bytes,
-    /// Bytes that were written back.
+    /// Bytes written back.
     pub written_back: Bytes,
-    /// Operations that wrote them.
+    /// Write-back operations.
     pub write_backs: u64,
-    /// How long writers were held because too much was dirty, all of them together.
-    pub held: Span,
+    /// Total time for which writers were throttled.
+    pub throttled: Span,
 }

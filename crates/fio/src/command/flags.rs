@@ -96,6 +96,12 @@ pub struct Flags {
     pub seed: Option<u64>,
     /// `--notes`: file for notes; `-` is standard error.
     pub notes: Option<String>,
+    /// `--html`: file for a page of the results; `-` is standard output, here and below.
+    pub html: Option<String>,
+    /// `--markdown`: file for the same as Markdown.
+    pub markdown: Option<String>,
+    /// `--csv`: file for its tables as CSV.
+    pub csv: Option<String>,
 }
 
 impl Default for Flags {
@@ -121,6 +127,9 @@ impl Default for Flags {
             on: None,
             seed: None,
             notes: None,
+            html: None,
+            markdown: None,
+            csv: None,
         }
     }
 }
@@ -206,6 +215,9 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("on", Value, Read(|flags, text| some(&mut flags.on, text))),
     flag("seed", Value, Read(|flags, text| number(text, 0).map(|seed| flags.seed = Some(seed)))),
     flag("notes", Value, Read(|flags, text| some(&mut flags.notes, text))),
+    flag("html", Value, Read(|flags, text| some(&mut flags.html, text))),
+    flag("markdown", Value, Read(|flags, text| some(&mut flags.markdown, text))),
+    flag("csv", Value, Read(|flags, text| some(&mut flags.csv, text))),
     flag(
         "debug",
         Value,

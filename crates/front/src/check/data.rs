@@ -1,4 +1,4 @@
-//! Writes, zeros and trims. What they overwrite is read before and written back after.
+//! Writes, zeros and trims. Overwritten data are read before and restored after.
 
 use plimsoll_device::nbd::TalkError;
 use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
@@ -6,7 +6,7 @@ use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
 use super::probe::{Probe, Session};
 use super::{Feature, Found};
 
-type Looked = Result<Found, TalkError>;
+type Checked = Result<Found, TalkError>;
 
 const AREA: &str = "data";
 
@@ -19,27 +19,27 @@ const ENOSPC: u32 = 28;
 const ENOTSUP: u32 = 95;
 
 pub(super) const FEATURES: &[Feature] = &[
-    Feature { area: AREA, name: "WRITE, simple replies", look: |probe| write(probe, Style::Simple) },
-    Feature { area: AREA, name: "WRITE, structured replies", look: |probe| write(probe, Style::Structured) },
-    Feature { area: AREA, name: "WRITE, extended headers", look: |probe| write(probe, Style::Extended) },
-    Feature { area: AREA, name: "WRITE with FUA", look: durable },
-    Feature { area: AREA, name: "WRITE of the largest payload", look: largest },
-    Feature { area: AREA, name: "WRITE beyond the end: ENOSPC, and in step", look: beyond },
-    Feature { area: AREA, name: "WRITE to a read-only export: EPERM", look: read_only },
-    Feature { area: AREA, name: "WRITE that is not aligned", look: unaligned },
-    Feature { area: AREA, name: "WRITE_ZEROES", look: |probe| zeroes(probe, 0) },
-    Feature { area: AREA, name: "WRITE_ZEROES with NO_HOLE", look: |probe| zeroes(probe, command_flag::NO_HOLE) },
-    Feature { area: AREA, name: "WRITE_ZEROES with FAST_ZERO", look: fast_zero },
-    Feature { area: AREA, name: "TRIM leaves what is beside it", look: trim },
-    Feature { area: AREA, name: "what one connection wrote, another reads", look: shared },
+    Feature { area: AREA, name: "WRITE, simple replies", run: |probe| write(probe, Style::Simple) },
+    Feature { area: AREA, name: "WRITE, structured replies", run: |probe| write(probe, Style::Structured) },
+    Feature { area: AREA, name: "WRITE, extended headers", run: |probe| write(probe, Style::Extended) },
+    Feature { area: AREA, name: "WRITE with FUA", run: durable },
+    Feature { area: AREA, name: "WRITE of the largest payload", run: largest },
+    Feature { area: AREA, name: "WRITE beyond the end: ENOSPC, session continues", run: beyond },
+    Feature { area: AREA, name: "WRITE to a read-only export: EPERM", run: read_only },
+    Feature { area: AREA, name: "unaligned WRITE", run: unaligned },
+    Feature { area: AREA, name: "WRITE_ZEROES", run: |probe| zeroes(probe, 0) },
+    Feature { area: AREA, name: "WRITE_ZEROES with NO_HOLE", run: |probe| zeroes(probe, command_flag::NO_HOLE) },
+    Feature { area: AREA, name: "WRITE_ZEROES with FAST_ZERO", run: fast_zero },
+    Feature { area: AREA, name: "TRIM leaves adjacent data", run: trim },
+    Feature { area: AREA, name: "READ of data written by another connection", run: shared },
 ];
 
 fn pattern(length: u32, seed: u8) -> Vec<u8> {
     (0..length).map(|byte| (byte.wrapping_mul(31) >> 3) as u8 ^ seed).collect()
 }
 
-/// Does something to the beginning of the export, and puts it back.
-fn on_area(probe: &Probe<'_>, style: Style, act: impl FnOnce(&mut Session, u32) -> Looked) -> Looked {
+/// Runs an operation on the beginning of the export, then restores it.
+fn on_area(probe: &Probe<'_>, style: Style, act: impl FnOnce(&mut Session, u32) -> Checked) -> Checked {
     if let Some(why) = probe.keeps_off() {
         return Ok(Found::not_tried(why));
     }
@@ -50,13 +50,13 @@ fn on_area(probe: &Probe<'_>, style: Style, act: impl FnOnce(&mut Session, u32) 
     let length = (length - length % u64::from(probe.block())) as u32;
     let before = session.read(0, length)?;
     let found = act(&mut session, length);
-    // The session may be broken by what was tried.
+    // The operation may have broken the session.
     let mut again = probe.simple()?;
     again.write(0, &before.data, 0)?;
     found
 }
 
-fn write(probe: &Probe<'_>, style: Style) -> Looked {
+fn write(probe: &Probe<'_>, style: Style) -> Checked {
     on_area(probe, style, |session, length| {
         let data = pattern(length, style as u8);
         let written = session.write(0, &data, 0)?;
@@ -67,10 +67,10 @@ fn write(probe: &Probe<'_>, style: Style) -> Looked {
 }
 
 fn same(read: &[u8], written: &[u8]) -> &'static str {
-    if read == written { "the same bytes" } else { "other bytes" }
+    if read == written { "equal data" } else { "different data" }
 }
 
-fn durable(probe: &Probe<'_>) -> Looked {
+fn durable(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::SEND_FUA) {
         return Ok(Found::unsupported("", "no flag SEND_FUA"));
     }
@@ -84,7 +84,7 @@ fn durable(probe: &Probe<'_>) -> Looked {
     })
 }
 
-fn largest(probe: &Probe<'_>) -> Looked {
+fn largest(probe: &Probe<'_>) -> Checked {
     if let Some(why) = probe.keeps_off() {
         return Ok(Found::not_tried(why));
     }
@@ -100,7 +100,7 @@ fn largest(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(written.is_good() && read.data == data, format!("WRITE {length} at 0, then READ"), got))
 }
 
-fn beyond(probe: &Probe<'_>) -> Looked {
+fn beyond(probe: &Probe<'_>) -> Checked {
     if let Some(why) = probe.keeps_off() {
         return Ok(Found::not_tried(why));
     }
@@ -112,7 +112,7 @@ fn beyond(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(written.is_refused(&[ENOSPC, EINVAL]) && after.is_good(), "WRITE at the end, then READ", got))
 }
 
-fn read_only(probe: &Probe<'_>) -> Looked {
+fn read_only(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::READ_ONLY) {
         return Ok(Found::not_tried("the export can be written"));
     }
@@ -123,7 +123,7 @@ fn read_only(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(written.is_refused(&[EPERM]) && after.is_good(), "WRITE, then READ", got))
 }
 
-fn unaligned(probe: &Probe<'_>) -> Looked {
+fn unaligned(probe: &Probe<'_>) -> Checked {
     on_area(probe, Style::Simple, |session, length| {
         let whole = pattern(length, 9);
         session.write(0, &whole, 0)?;
@@ -135,12 +135,12 @@ fn unaligned(probe: &Probe<'_>) -> Looked {
             expected[1..778].fill(0xee);
         }
         let good = (written.is_good() || (least > 1 && written.is_refused(&[EINVAL]))) && read.data == expected;
-        let got = format!("{}, {}; least size {least}", written.worded(), same(&read.data, &expected));
+        let got = format!("{}, {}; minimum size {least}", written.worded(), same(&read.data, &expected));
         Ok(Found::judged(good, "WRITE 777 at 1, then READ around it", got))
     })
 }
 
-fn zeroes(probe: &Probe<'_>, flags: u16) -> Looked {
+fn zeroes(probe: &Probe<'_>, flags: u16) -> Checked {
     if !probe.has(flag::SEND_WRITE_ZEROES) {
         return Ok(Found::unsupported("", "no flag SEND_WRITE_ZEROES"));
     }
@@ -151,13 +151,13 @@ fn zeroes(probe: &Probe<'_>, flags: u16) -> Looked {
         let written = session.exchange(command::WRITE_ZEROES, flags, from.into(), count.into(), &[])?;
         expected[from as usize..(from + count) as usize].fill(0);
         let read = session.read(0, length)?;
-        let got = format!("{}; {} around and in it", written.worded(), same(&read.data, &expected));
+        let got = format!("{}; {} in and around the range", written.worded(), same(&read.data, &expected));
         let good = written.is_good() && read.data == expected;
         Ok(Found::judged(good, format!("WRITE_ZEROES {count} at {from}, then READ"), got))
     })
 }
 
-fn fast_zero(probe: &Probe<'_>) -> Looked {
+fn fast_zero(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::SEND_FAST_ZERO) {
         return Ok(Found::unsupported("", "no flag SEND_FAST_ZERO"));
     }
@@ -176,7 +176,7 @@ fn fast_zero(probe: &Probe<'_>) -> Looked {
     })
 }
 
-fn trim(probe: &Probe<'_>) -> Looked {
+fn trim(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::SEND_TRIM) {
         return Ok(Found::unsupported("", "no flag SEND_TRIM"));
     }
@@ -187,15 +187,18 @@ fn trim(probe: &Probe<'_>) -> Looked {
         let trimmed = session.exchange(command::TRIM, 0, from.into(), count.into(), &[])?;
         let read = session.read(0, length)?;
         let (from, until) = (from as usize, (from + count) as usize);
-        let beside = read.data[..from] == expected[..from] && read.data[until..] == expected[until..];
-        let inside = if read.data[from..until].iter().all(|byte| *byte == 0) { "zeros" } else { "something" };
-        let got =
-            format!("{}; {inside} in it, {} beside it", trimmed.worded(), if beside { "the same" } else { "another" });
-        Ok(Found::judged(trimmed.is_good() && beside, format!("TRIM {count} at {from}, then READ"), got))
+        let around = read.data[..from] == expected[..from] && read.data[until..] == expected[until..];
+        let inside = if read.data[from..until].iter().all(|byte| *byte == 0) { "zeros" } else { "non-zero data" };
+        let got = format!(
+            "{}; {inside} in the range, {} around it",
+            trimmed.worded(),
+            if around { "equal data" } else { "different data" }
+        );
+        Ok(Found::judged(trimmed.is_good() && around, format!("TRIM {count} at {from}, then READ"), got))
     })
 }
 
-fn shared(probe: &Probe<'_>) -> Looked {
+fn shared(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::CAN_MULTI_CONN) {
         return Ok(Found::unsupported("", "no flag CAN_MULTI_CONN"));
     }

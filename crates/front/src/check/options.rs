@@ -1,4 +1,4 @@
-//! The handshake: greeting, options that are known and unknown, malformed ones, and the ways to an end.
+//! The handshake: greeting, known, unknown and malformed options, and termination.
 
 use plimsoll_device::nbd::wire::{Reader, hello, option, rep};
 use plimsoll_device::nbd::{Said, TalkError};
@@ -6,59 +6,59 @@ use plimsoll_device::nbd::{Said, TalkError};
 use super::probe::{Probe, accepted, worded};
 use super::{Feature, Found};
 
-type Looked = Result<Found, TalkError>;
+type Checked = Result<Found, TalkError>;
 
 const AREA: &str = "handshake";
 
-/// An option that no specification has.
+/// An unassigned option.
 const UNKNOWN: u32 = 0x706c_696d;
 
 pub(super) const FEATURES: &[Feature] = &[
-    Feature { area: AREA, name: "greeting, fixed newstyle", look: greeting },
-    Feature { area: AREA, name: "unknown client flags end the session", look: client_flags },
-    Feature { area: AREA, name: "unknown option: ERR_UNSUP, and on it goes", look: unknown },
-    Feature { area: AREA, name: "unknown option with data is skipped", look: unknown_with_data },
-    Feature { area: AREA, name: "LIST", look: list },
-    Feature { area: AREA, name: "LIST with data is invalid", look: list_with_data },
-    Feature { area: AREA, name: "INFO, then GO, say the same", look: info_and_go },
-    Feature { area: AREA, name: "GO to an unknown export", look: unknown_export },
-    Feature { area: AREA, name: "GO that is malformed is invalid", look: malformed },
-    Feature { area: AREA, name: "EXPORT_NAME", look: export_name },
-    Feature { area: AREA, name: "ABORT is acknowledged", look: abort },
-    Feature { area: AREA, name: "STRUCTURED_REPLY", look: structured },
-    Feature { area: AREA, name: "EXTENDED_HEADERS", look: extended },
-    Feature { area: AREA, name: "BLOCK_SIZE is well-formed", look: blocks },
+    Feature { area: AREA, name: "greeting, fixed newstyle", run: greeting },
+    Feature { area: AREA, name: "unknown client flags end the session", run: client_flags },
+    Feature { area: AREA, name: "unknown option: ERR_UNSUP, session continues", run: unknown },
+    Feature { area: AREA, name: "unknown option with data is skipped", run: unknown_with_data },
+    Feature { area: AREA, name: "LIST", run: list },
+    Feature { area: AREA, name: "LIST with data is invalid", run: list_with_data },
+    Feature { area: AREA, name: "INFO and GO report the same", run: info_and_go },
+    Feature { area: AREA, name: "GO to an unknown export", run: unknown_export },
+    Feature { area: AREA, name: "malformed GO is invalid", run: malformed },
+    Feature { area: AREA, name: "EXPORT_NAME", run: export_name },
+    Feature { area: AREA, name: "ABORT is acknowledged", run: abort },
+    Feature { area: AREA, name: "STRUCTURED_REPLY", run: structured },
+    Feature { area: AREA, name: "EXTENDED_HEADERS", run: extended },
+    Feature { area: AREA, name: "BLOCK_SIZE is well-formed", run: blocks },
 ];
 
-fn greeting(probe: &Probe<'_>) -> Looked {
+fn greeting(probe: &Probe<'_>) -> Checked {
     let flags = probe.talk()?.flags();
     let known = hello::FIXED_NEWSTYLE | hello::NO_ZEROES;
     let got = format!("flags {flags:#x}");
     Ok(Found::judged(flags & !known == 0, "", got))
 }
 
-fn client_flags(probe: &Probe<'_>) -> Looked {
+fn client_flags(probe: &Probe<'_>) -> Checked {
     let mut socket = probe.socket()?;
     let failed = |source| TalkError::Io { attempt: "reading the greeting", source };
     socket.read(&mut [0; 18]).map_err(failed)?;
-    // The server may be quicker to close than we are to ask.
+    // The server may close the connection before.
     let _ = socket.write(&0x8000_0003_u32.to_be_bytes());
     let ask = [&0x4948_4156_454f_5054_u64.to_be_bytes()[..], &option::LIST.to_be_bytes(), &[0; 4]].concat();
     let _ = socket.write(&ask);
     let answered = socket.read(&mut [0; 1]).is_ok();
-    let got = if answered { "an answer, as if they were known" } else { "the end of the session" };
+    let got = if answered { "a reply, as if they were known" } else { "the session ended" };
     Ok(Found::judged(!answered, "client flags 0x80000003, and LIST", got))
 }
 
-fn unknown(probe: &Probe<'_>) -> Looked {
+fn unknown(probe: &Probe<'_>) -> Checked {
     passes_over(probe, UNKNOWN, &[], "an unknown option")
 }
 
-fn unknown_with_data(probe: &Probe<'_>) -> Looked {
+fn unknown_with_data(probe: &Probe<'_>) -> Checked {
     passes_over(probe, UNKNOWN, &[0x5a; 4096], "an unknown option with 4,096 bytes")
 }
 
-fn passes_over(probe: &Probe<'_>, option: u32, data: &[u8], sent: &str) -> Looked {
+fn passes_over(probe: &Probe<'_>, option: u32, data: &[u8], sent: &str) -> Checked {
     let mut talk = probe.talk()?;
     let said = talk.option(option, data)?;
     let refused = said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNSUP | rep::ERR_TLS_REQD));
@@ -67,7 +67,7 @@ fn passes_over(probe: &Probe<'_>, option: u32, data: &[u8], sent: &str) -> Looke
     Ok(Found::judged(refused && after.is_ok(), format!("{sent}, then GO"), got))
 }
 
-fn list(probe: &Probe<'_>) -> Looked {
+fn list(probe: &Probe<'_>) -> Checked {
     let said = probe.talk()?.option(option::LIST, &[])?;
     if said.last().is_some_and(|said| matches!(said.kind, rep::ERR_POLICY | rep::ERR_UNSUP)) {
         return Ok(Found::unsupported("LIST", worded(&said)));
@@ -87,13 +87,13 @@ fn list(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(names.is_some() && accepted(&said), "LIST", got))
 }
 
-fn list_with_data(probe: &Probe<'_>) -> Looked {
+fn list_with_data(probe: &Probe<'_>) -> Checked {
     let said = probe.talk()?.option(option::LIST, b"data")?;
     let refused = said.last().is_some_and(|said| said.kind & rep::ERROR != 0);
     Ok(Found::judged(refused, "LIST with 4 bytes", worded(&said)))
 }
 
-fn info_and_go(probe: &Probe<'_>) -> Looked {
+fn info_and_go(probe: &Probe<'_>) -> Checked {
     let mut talk = probe.talk()?;
     let before = talk.choose(&probe.address.export, false)?;
     let after = talk.choose(&probe.address.export, true)?;
@@ -101,31 +101,28 @@ fn info_and_go(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(before == after, "INFO and GO with the same parameters", got))
 }
 
-fn unknown_export(probe: &Probe<'_>) -> Looked {
+fn unknown_export(probe: &Probe<'_>) -> Checked {
     let name = "plimsoll-check: no such export";
     let data = [&(name.len() as u32).to_be_bytes()[..], name.as_bytes(), &[0, 0]].concat();
     let mut talk = probe.talk()?;
     let said = talk.option(option::GO, &data)?;
     if accepted(&said) {
-        return Ok(Found::unsupported(
-            "GO to a name that nobody would choose",
-            "any name is taken for the same export",
-        ));
+        return Ok(Found::unsupported("GO to an improbable name", "all names refer to the same export"));
     }
     let refused = said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNKNOWN | rep::ERR_TLS_REQD));
     let after = talk.choose(&probe.address.export, true).is_ok();
-    Ok(Found::judged(refused && after, "GO to a name that nobody would choose, then GO", worded(&said)))
+    Ok(Found::judged(refused && after, "GO to an improbable name, then GO", worded(&said)))
 }
 
-fn malformed(probe: &Probe<'_>) -> Looked {
+fn malformed(probe: &Probe<'_>) -> Checked {
     let mut talk = probe.talk()?;
     let said = talk.option(option::GO, &[0, 0, 4, 0, b'x', 0, 0])?;
     let refused = said.last().is_some_and(|said| said.kind & rep::ERROR != 0);
     let after = talk.choose(&probe.address.export, true).is_ok();
-    Ok(Found::judged(refused && after, "GO whose name is longer than its data, then GO", worded(&said)))
+    Ok(Found::judged(refused && after, "GO with a name longer than its data, then GO", worded(&said)))
 }
 
-fn export_name(probe: &Probe<'_>) -> Looked {
+fn export_name(probe: &Probe<'_>) -> Checked {
     let name = probe.address.export.as_bytes();
     let head = [&0x4948_4156_454f_5054_u64.to_be_bytes()[..], &option::EXPORT_NAME.to_be_bytes()];
     let ask = [&head.concat(), &(name.len() as u32).to_be_bytes()[..], name].concat();
@@ -147,17 +144,17 @@ fn export_name(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(size == probe.chosen.size, "EXPORT_NAME with and without NO_ZEROES", format!("{size} bytes")))
 }
 
-fn abort(probe: &Probe<'_>) -> Looked {
+fn abort(probe: &Probe<'_>) -> Checked {
     let said = probe.talk()?.option(option::ABORT, &[]);
-    // Older servers close without an answer, and clients have to bear with that.
+    // Older servers close without a reply, which clients have to accept.
     let (good, got) = match &said {
         Ok(said) => (accepted(said), worded(said)),
-        Err(_) => (true, "the end of the session, without an answer".to_owned()),
+        Err(_) => (true, "session ended without a reply".to_owned()),
     };
     Ok(Found::judged(good, "ABORT", got))
 }
 
-fn structured(probe: &Probe<'_>) -> Looked {
+fn structured(probe: &Probe<'_>) -> Checked {
     let mut talk = probe.talk()?;
     let with_data = talk.option(option::STRUCTURED_REPLY, b"x")?;
     let said = talk.option(option::STRUCTURED_REPLY, &[])?;
@@ -168,7 +165,7 @@ fn structured(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(!accepted(&with_data), "STRUCTURED_REPLY with a byte of data, and without", got))
 }
 
-fn extended(probe: &Probe<'_>) -> Looked {
+fn extended(probe: &Probe<'_>) -> Checked {
     let mut talk = probe.talk()?;
     let said = talk.option(option::EXTENDED_HEADERS, &[])?;
     if !accepted(&said) {
@@ -180,9 +177,9 @@ fn extended(probe: &Probe<'_>) -> Looked {
 }
 
 #[allow(clippy::unnecessary_wraps)] // as all the others
-fn blocks(probe: &Probe<'_>) -> Looked {
+fn blocks(probe: &Probe<'_>) -> Checked {
     let Some([least, best, most]) = probe.chosen.blocks else {
-        return Ok(Found::unsupported("GO that asks for BLOCK_SIZE", "none is told"));
+        return Ok(Found::unsupported("GO with BLOCK_SIZE", "no block sizes"));
     };
     let good = least.is_power_of_two()
         && least <= 65_536
@@ -190,5 +187,5 @@ fn blocks(probe: &Probe<'_>) -> Looked {
         && best >= least.max(512)
         && most >= best
         && probe.chosen.size.is_multiple_of(least.into());
-    Ok(Found::judged(good, "GO that asks for BLOCK_SIZE", format!("least {least}, best {best}, most {most}")))
+    Ok(Found::judged(good, "GO with BLOCK_SIZE", format!("minimum {least}, preferred {best}, maximum {most}")))
 }

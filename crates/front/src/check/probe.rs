@@ -1,19 +1,19 @@
-//! Connections to the server that is checked, and requests whose replies are put together.
+//! Connections to the checked server, and requests with their combined replies.
 
 use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Reader, Style, chunk, command, command_flag, flag, option, rep};
 use plimsoll_device::nbd::{Address, Asked, Chosen, Chunk, Said, Socket, Talk, TalkError};
 
 use super::Permission;
 
-/// The server that is checked.
+/// The checked server.
 pub(super) struct Probe<'a> {
     pub address: &'a Address,
     pub permission: &'a Permission,
-    /// What it says of the export to a client that negotiates nothing.
+    /// The export as reported to a client that negotiates nothing.
     pub chosen: Chosen,
 }
 
-/// An export that was chosen.
+/// A session with a chosen export.
 pub(super) struct Session {
     pub talk: Talk,
     pub style: Style,
@@ -21,20 +21,20 @@ pub(super) struct Session {
     cookie: u64,
 }
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Debug, Default)]
 pub(super) struct Reply {
-    /// The first error in it, or zero.
+    /// The first error, or zero.
     pub errno: u32,
-    /// What a read returned, with zeros where holes were told.
+    /// Data of a read, with zeros for reported holes.
     pub data: Vec<u8>,
-    /// Bytes that were told, as data or as holes.
+    /// Reported bytes, as data or holes.
     covered: usize,
-    /// Chunks that carried data or holes.
+    /// Number of chunks with data or holes.
     pub pieces: u32,
-    /// Extents of a block status, with their states.
+    /// Extents of a block status with their flags.
     pub extents: Vec<(u64, u64)>,
-    /// What is wrong with its form.
+    /// Protocol violation, if any.
     pub flaw: Option<String>,
 }
 
@@ -49,12 +49,12 @@ impl Probe<'_> {
         Talk::begin(self.address, self.permission.timeout)
     }
 
-    /// The same of a client with these flags alone.
+    /// A connection with only these client flags.
     pub(super) fn talk_as(&self, flags: u16) -> Result<Talk, TalkError> {
         Talk::begin_as(self.address, self.permission.timeout, flags)
     }
 
-    /// A connection after the greeting and before TLS, whatever the address says.
+    /// A connection after the greeting without TLS, regardless of the address.
     pub(super) fn clear(&self) -> Result<Talk, TalkError> {
         Talk::begin(&Address { tls: None, ..self.address.clone() }, self.permission.timeout)
     }
@@ -65,12 +65,12 @@ impl Probe<'_> {
         Socket::connect(&self.address.host, self.permission.timeout).map_err(failed)
     }
 
-    /// The export in some style; `None` when the server does not know it.
+    /// A session in the given style; `None` if the server does not support it.
     pub(super) fn session(&self, style: Style) -> Result<Option<Session>, TalkError> {
         self.session_with(style, |_| Ok(true))
     }
 
-    /// The same, with more negotiated before the export is chosen; `None` also when that is refused.
+    /// The same with further options before the export is chosen; also `None` if these are refused.
     pub(super) fn session_with(
         &self,
         style: Style,
@@ -94,24 +94,25 @@ impl Probe<'_> {
         Ok(Some(Session { talk, style, chosen, cookie: 0x0123_4567_89ab_cd00 }))
     }
 
-    /// The export with simple replies, which every server has.
+    /// A session with simple replies, which all servers support.
     pub(super) fn simple(&self) -> Result<Session, TalkError> {
-        let refused = || TalkError::Refused { attempt: "choosing the export", reason: "now, and not before".into() };
+        let refused =
+            || TalkError::Refused { attempt: "choosing the export", reason: "accepted before, refused now".into() };
         self.session(Style::Simple)?.ok_or_else(refused)
     }
 
-    /// True when a new client is served: the server has survived.
+    /// True if the server accepts a new client.
     pub(super) fn is_alive(&self) -> Result<bool, TalkError> {
         let mut session = self.simple()?;
         Ok(session.read(0, self.block())?.errno == 0)
     }
 
-    /// The least size of a request, 512 where any will do.
+    /// The minimum size of a request, 512 if unlimited.
     pub(super) fn block(&self) -> u32 {
         self.chosen.blocks.map_or(512, |[least, _, _]| least.max(512)).min(self.chosen.size.max(1) as u32)
     }
 
-    /// The largest payload.
+    /// The maximum payload.
     pub(super) fn payload(&self) -> u32 {
         self.chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most)
     }
@@ -120,24 +121,24 @@ impl Probe<'_> {
         self.chosen.flags & feature != 0
     }
 
-    /// Why nothing is written; `None` when it may be.
+    /// The reason for not writing; `None` if writing is permitted.
     pub(super) fn keeps_off(&self) -> Option<&'static str> {
         if self.has(flag::READ_ONLY) {
             Some("the export is read-only")
         } else if self.permission.writes {
             None
         } else {
-            Some("writing was not allowed")
+            Some("writing is not permitted")
         }
     }
 }
 
-/// The option was accepted.
+/// True if the option was accepted.
 pub(super) fn accepted(said: &[Said]) -> bool {
     said.last().is_some_and(|said| said.kind == rep::ACK)
 }
 
-/// The last reply to an option, in words.
+/// The last reply to an option as text.
 pub(super) fn worded(said: &[Said]) -> String {
     let Some(last) = said.last() else { return "nothing".into() };
     let name = match last.kind {
@@ -163,7 +164,7 @@ impl Session {
         self.exchange(command::WRITE, flags, offset, data.len() as u64, data)
     }
 
-    /// Sends a request. Returns what it is called.
+    /// Sends a request. Returns its cookie.
     pub(super) fn send(&mut self, asked: &Asked, payload: &[u8]) -> Result<u64, TalkError> {
         self.cookie += 1;
         let carries = self.style == Style::Extended && !payload.is_empty();
@@ -172,7 +173,7 @@ impl Session {
         Ok(self.cookie)
     }
 
-    /// One request and its whole reply.
+    /// Sends a request and receives its complete reply.
     pub(super) fn exchange(
         &mut self,
         command: u16,
@@ -200,7 +201,7 @@ impl Session {
     }
 }
 
-/// What is wrong with a chunk's frame.
+/// Violation of the framing of a chunk, if any.
 fn misframed(chunk: &Chunk, style: Style, asked: &Asked) -> Option<String> {
     let extended = style == Style::Extended;
     if chunk.cookie != asked.cookie {
@@ -208,10 +209,10 @@ fn misframed(chunk: &Chunk, style: Style, asked: &Asked) -> Option<String> {
     } else if chunk.style > style || (extended && chunk.style != Style::Extended) {
         Some(format!("a {:?} reply to a {style:?} request", chunk.style))
     } else if chunk.style == Style::Simple && style > Style::Simple && asked.command == command::READ {
-        Some("a simple reply to a read, although structured replies were negotiated".into())
+        Some("a simple reply to a read after structured replies were negotiated".into())
     } else {
         let told = chunk.offset.filter(|told| *told != asked.offset)?;
-        Some(format!("offset {told:#x} in the header of a reply to {:#x}", asked.offset))
+        Some(format!("offset {told:#x} in the header of a reply to offset {:#x}", asked.offset))
     }
 }
 
@@ -252,13 +253,13 @@ impl Reply {
     fn put(&mut self, bytes: &[u8], at: usize) {
         match self.data.get_mut(at..).and_then(|room| room.get_mut(..bytes.len())) {
             Some(room) => room.copy_from_slice(bytes),
-            None => drop(self.flaw.replace("data outside of what was asked".into())),
+            None => drop(self.flaw.replace("data outside of the requested range".into())),
         }
         self.covered += bytes.len();
         self.pieces += 1;
     }
 
-    /// Its error and its flaw in words.
+    /// Error and violation as text.
     pub(super) fn worded(&self) -> String {
         let errno = match self.errno {
             0 => "success".to_owned(),
@@ -282,7 +283,7 @@ impl Reply {
         self.errno == 0 && self.flaw.is_none()
     }
 
-    /// It failed with one of these errors, and in proper form.
+    /// True if it failed with one of these errors, without violations.
     pub(super) fn is_refused(&self, with: &[u32]) -> bool {
         with.contains(&self.errno) && self.flaw.is_none()
     }

@@ -1,4 +1,4 @@
-//! The transmission: reads in every style, what is refused, and what a server survives. Nothing here changes the export.
+//! The transmission phase: reads in every style, refusals, and robustness. Does not change the export.
 
 use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
 use plimsoll_device::nbd::{Asked, TalkError};
@@ -6,38 +6,38 @@ use plimsoll_device::nbd::{Asked, TalkError};
 use super::probe::Probe;
 use super::{Feature, Found};
 
-type Looked = Result<Found, TalkError>;
+type Checked = Result<Found, TalkError>;
 
 const AREA: &str = "requests";
 
-/// Requests that are sent before the first reply is read.
+/// Number of requests sent before the first reply is read.
 const MANY: u64 = 64;
 
 const EINVAL: u32 = 22;
 const EOVERFLOW: u32 = 75;
 
 pub(super) const FEATURES: &[Feature] = &[
-    Feature { area: AREA, name: "READ, simple replies", look: |probe| read(probe, Style::Simple) },
-    Feature { area: AREA, name: "READ, structured replies", look: |probe| read(probe, Style::Structured) },
-    Feature { area: AREA, name: "READ, extended headers", look: |probe| read(probe, Style::Extended) },
-    Feature { area: AREA, name: "READ in one piece (DF)", look: whole },
-    Feature { area: AREA, name: "READ of the largest payload", look: largest },
-    Feature { area: AREA, name: "READ of more than that is refused", look: too_large },
-    Feature { area: AREA, name: "READ beyond the end: EINVAL, and in step", look: beyond },
-    Feature { area: AREA, name: "READ of nothing does not end the session", look: nothing },
-    Feature { area: AREA, name: "READ with an offset that overflows", look: overflow },
-    Feature { area: AREA, name: "64 requests at once, each answered once", look: many },
-    Feature { area: AREA, name: "unknown command: EINVAL, and in step", look: unknown },
-    Feature { area: AREA, name: "unknown command flag: EINVAL", look: unknown_flag },
-    Feature { area: AREA, name: "FLUSH", look: flush },
-    Feature { area: AREA, name: "CACHE", look: cache },
-    Feature { area: AREA, name: "DISC answers what came before", look: disconnect },
-    Feature { area: AREA, name: "what is no request harms nobody", look: noise },
-    Feature { area: AREA, name: "half a request, then silence, harms nobody", look: half },
-    Feature { area: AREA, name: "two connections at once", look: two },
+    Feature { area: AREA, name: "READ, simple replies", run: |probe| read(probe, Style::Simple) },
+    Feature { area: AREA, name: "READ, structured replies", run: |probe| read(probe, Style::Structured) },
+    Feature { area: AREA, name: "READ, extended headers", run: |probe| read(probe, Style::Extended) },
+    Feature { area: AREA, name: "READ in one piece (DF)", run: whole },
+    Feature { area: AREA, name: "READ of the largest payload", run: largest },
+    Feature { area: AREA, name: "READ above the largest payload is refused", run: too_large },
+    Feature { area: AREA, name: "READ beyond the end: EINVAL, session continues", run: beyond },
+    Feature { area: AREA, name: "READ of 0 bytes does not end the session", run: nothing },
+    Feature { area: AREA, name: "READ with an offset that overflows", run: overflow },
+    Feature { area: AREA, name: "64 requests at once, each answered once", run: many },
+    Feature { area: AREA, name: "unknown command: EINVAL, session continues", run: unknown },
+    Feature { area: AREA, name: "unknown command flag: EINVAL", run: unknown_flag },
+    Feature { area: AREA, name: "FLUSH", run: flush },
+    Feature { area: AREA, name: "CACHE", run: cache },
+    Feature { area: AREA, name: "DISC after replies to earlier requests", run: disconnect },
+    Feature { area: AREA, name: "invalid request leaves other sessions unaffected", run: noise },
+    Feature { area: AREA, name: "incomplete request leaves other sessions unaffected", run: half },
+    Feature { area: AREA, name: "two connections at once", run: two },
 ];
 
-fn read(probe: &Probe<'_>, style: Style) -> Looked {
+fn read(probe: &Probe<'_>, style: Style) -> Checked {
     let Some(mut session) = probe.session(style)? else {
         return Ok(Found::unsupported("", "not negotiated"));
     };
@@ -49,7 +49,7 @@ fn read(probe: &Probe<'_>, style: Style) -> Looked {
     Ok(Found::judged(good, sent, format!("{}, {}", first.worded(), last.worded())))
 }
 
-fn whole(probe: &Probe<'_>) -> Looked {
+fn whole(probe: &Probe<'_>) -> Checked {
     let Some(mut session) = probe.session(Style::Structured)? else {
         return Ok(Found::unsupported("", "structured replies are not negotiated"));
     };
@@ -62,7 +62,7 @@ fn whole(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(reply.is_good() && reply.pieces == 1, format!("READ {length} with DF"), got))
 }
 
-fn largest(probe: &Probe<'_>) -> Looked {
+fn largest(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let length = u64::from(probe.payload().min(32 << 20)).min(probe.chosen.size);
     let length = (length - length % u64::from(probe.block())) as u32;
@@ -70,22 +70,22 @@ fn largest(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(reply.is_good(), format!("READ {length} at 0"), reply.worded()))
 }
 
-fn too_large(probe: &Probe<'_>) -> Looked {
+fn too_large(probe: &Probe<'_>) -> Checked {
     let most = probe.payload();
     let length = u64::from(most) + u64::from(probe.block());
     if length > 256 << 20 || length > probe.chosen.size {
-        return Ok(Found::not_tried("the export or the largest payload is of no fitting size"));
+        return Ok(Found::not_tried("the sizes of the export and of the largest payload do not allow it"));
     }
     let Some(mut session) = probe.session(Style::Structured)? else {
-        return Ok(Found::not_tried("without structured replies an answer of that size ends the session"));
+        return Ok(Found::not_tried("without structured replies a reply of that size ends the session"));
     };
-    let sent = format!("READ {length} at 0, {most} are taken");
+    let sent = format!("READ {length} at 0, maximum {most}");
     let reply = session.read(0, length as u32)?;
     let fine = reply.is_refused(&[EINVAL, EOVERFLOW]) || reply.is_good();
     Ok(Found::judged(fine && probe.is_alive()?, sent, reply.worded()))
 }
 
-fn beyond(probe: &Probe<'_>) -> Looked {
+fn beyond(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let length = probe.block();
     let reply = session.read(probe.chosen.size, length)?;
@@ -96,14 +96,14 @@ fn beyond(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(good, sent, format!("{}, {}, {}", reply.worded(), across.worded(), after.worded())))
 }
 
-fn nothing(probe: &Probe<'_>) -> Looked {
+fn nothing(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let reply = session.read(0, 0)?;
     let after = session.read(0, probe.block())?;
-    Ok(Found::judged(after.is_good(), "READ 0 at 0, then another", format!("{}, {}", reply.worded(), after.worded())))
+    Ok(Found::judged(after.is_good(), "READ 0 at 0, then READ", format!("{}, {}", reply.worded(), after.worded())))
 }
 
-fn overflow(probe: &Probe<'_>) -> Looked {
+fn overflow(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let length = probe.block();
     let reply = session.read(u64::MAX - u64::from(length) + 1, length)?;
@@ -112,7 +112,7 @@ fn overflow(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(reply.errno != 0 && after.is_good(), sent, reply.worded()))
 }
 
-fn many(probe: &Probe<'_>) -> Looked {
+fn many(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let length = probe.block();
     let places = (probe.chosen.size / u64::from(length)).max(1);
@@ -126,7 +126,7 @@ fn many(probe: &Probe<'_>) -> Looked {
     for number in 0..MANY {
         let chunk = session.talk.chunk(length)?;
         let Some(at) = waiting.iter().position(|cookie| *cookie == chunk.cookie) else {
-            return Ok(Found::judged(false, "", format!("reply {number} is to no request that waits")));
+            return Ok(Found::judged(false, "", format!("reply {number} has an unknown cookie")));
         };
         in_order += u64::from(at == 0);
         waiting.remove(at);
@@ -134,7 +134,7 @@ fn many(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(true, format!("{MANY} times READ {length}"), format!("{in_order} of the replies in order")))
 }
 
-fn unknown(probe: &Probe<'_>) -> Looked {
+fn unknown(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let reply = session.exchange(0x7a7a, 0, 0, u64::from(probe.block()), &[])?;
     let after = session.read(0, probe.block())?;
@@ -142,7 +142,7 @@ fn unknown(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "command 0x7a7a, then READ", got))
 }
 
-fn unknown_flag(probe: &Probe<'_>) -> Looked {
+fn unknown_flag(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let reply = session.exchange(command::READ, 1 << 14, 0, u64::from(probe.block()), &[])?;
     let after = session.read(0, probe.block())?;
@@ -150,7 +150,7 @@ fn unknown_flag(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "READ with flag 0x4000, then READ", got))
 }
 
-fn flush(probe: &Probe<'_>) -> Looked {
+fn flush(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::SEND_FLUSH) {
         return Ok(Found::unsupported("", "no flag SEND_FLUSH"));
     }
@@ -158,7 +158,7 @@ fn flush(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(reply.is_good(), "FLUSH", reply.worded()))
 }
 
-fn cache(probe: &Probe<'_>) -> Looked {
+fn cache(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::SEND_CACHE) {
         return Ok(Found::unsupported("", "no flag SEND_CACHE"));
     }
@@ -166,7 +166,7 @@ fn cache(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(reply.is_good(), format!("CACHE {} at 0", probe.block()), reply.worded()))
 }
 
-fn disconnect(probe: &Probe<'_>) -> Looked {
+fn disconnect(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let length = probe.block();
     let asked = Asked { command: command::READ, length: length.into(), ..Asked::default() };
@@ -176,27 +176,27 @@ fn disconnect(probe: &Probe<'_>) -> Looked {
     session.send(&Asked { command: command::DISC, ..Asked::default() }, &[])?;
     let answered = (0..8).take_while(|_| session.talk.chunk(length).is_ok()).count();
     let ended = session.talk.chunk(0).is_err();
-    let got = format!("{answered} replies, {}", if ended { "and the end" } else { "and more" });
+    let got = format!("{answered} replies, {}", if ended { "then the end" } else { "then more data" });
     Ok(Found::judged(answered == 8 && ended, "8 times READ, DISC", got))
 }
 
-fn noise(probe: &Probe<'_>) -> Looked {
+fn noise(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
-    // The server may close before all of it was sent.
+    // The server may close before everything is sent.
     let _ = session.talk.socket().write(&[0x5a; 256]);
-    // It may break the session off, or say that this was nothing.
+    // The server may close the session, or reply with an error.
     let answer = session.talk.chunk(0).map(|chunk| chunk.errno());
     let alive = probe.is_alive()?;
     let got = match (&answer, alive) {
-        (Err(_), true) => "the end of this session; others go on".to_owned(),
-        (Ok(errno), true) => format!("a reply with error {errno}; others go on"),
-        (_, false) => "no service to others any more".to_owned(),
+        (Err(_), true) => "session ended; others continue".to_owned(),
+        (Ok(errno), true) => format!("reply with error {errno}; others continue"),
+        (_, false) => "other sessions are not served".to_owned(),
     };
     let success = matches!(answer, Ok(0));
     Ok(Found::judged(!success && alive, "256 times 0x5a", got))
 }
 
-fn half(probe: &Probe<'_>) -> Looked {
+fn half(probe: &Probe<'_>) -> Checked {
     let mut session = probe.simple()?;
     let mut header = Vec::new();
     Asked { command: command::READ, length: 512, ..Asked::default() }.write(Style::Simple, &mut header);
@@ -205,11 +205,11 @@ fn half(probe: &Probe<'_>) -> Looked {
     let alive = probe.is_alive()?;
     drop(session);
     let after = probe.is_alive()?;
-    let got = if alive && after { "others are served" } else { "others are not served" };
+    let got = if alive && after { "other sessions are served" } else { "other sessions are not served" };
     Ok(Found::judged(alive && after, "13 bytes of a request, then the end", got))
 }
 
-fn two(probe: &Probe<'_>) -> Looked {
+fn two(probe: &Probe<'_>) -> Checked {
     let mut first = probe.simple()?;
     let mut second = match probe.simple() {
         Ok(second) => second,
@@ -218,6 +218,6 @@ fn two(probe: &Probe<'_>) -> Looked {
     let length = probe.block();
     let (one, other) = (first.read(0, length)?, second.read(0, length)?);
     let same = one.is_good() && other.is_good() && one.data == other.data;
-    let told = if probe.has(flag::CAN_MULTI_CONN) { "CAN_MULTI_CONN is told" } else { "CAN_MULTI_CONN is not told" };
+    let told = if probe.has(flag::CAN_MULTI_CONN) { "CAN_MULTI_CONN is set" } else { "CAN_MULTI_CONN is not set" };
     Ok(Found::judged(same, "READ on both", format!("{}, {}; {told}", one.worded(), other.worded())))
 }

@@ -1,4 +1,4 @@
-//! Metadata: which contexts there are, and what is said about allocation.
+//! Metadata contexts and block status.
 
 use plimsoll_device::nbd::TalkError;
 use plimsoll_device::nbd::wire::{ALLOCATION, Style, command, command_flag, option, rep};
@@ -6,18 +6,18 @@ use plimsoll_device::nbd::wire::{ALLOCATION, Style, command, command_flag, optio
 use super::probe::{Probe, Session, accepted, worded};
 use super::{Feature, Found};
 
-type Looked = Result<Found, TalkError>;
+type Checked = Result<Found, TalkError>;
 
 const AREA: &str = "metadata";
 
 const EINVAL: u32 = 22;
 
 pub(super) const FEATURES: &[Feature] = &[
-    Feature { area: AREA, name: "LIST_META_CONTEXT", look: list },
-    Feature { area: AREA, name: "SET_META_CONTEXT passes over what is unknown", look: set },
-    Feature { area: AREA, name: "BLOCK_STATUS, structured replies", look: |probe| status(probe, Style::Structured) },
-    Feature { area: AREA, name: "BLOCK_STATUS, extended headers", look: |probe| status(probe, Style::Extended) },
-    Feature { area: AREA, name: "BLOCK_STATUS without a context: EINVAL", look: without },
+    Feature { area: AREA, name: "LIST_META_CONTEXT", run: list },
+    Feature { area: AREA, name: "SET_META_CONTEXT ignores unknown contexts", run: set },
+    Feature { area: AREA, name: "BLOCK_STATUS, structured replies", run: |probe| status(probe, Style::Structured) },
+    Feature { area: AREA, name: "BLOCK_STATUS, extended headers", run: |probe| status(probe, Style::Extended) },
+    Feature { area: AREA, name: "BLOCK_STATUS without a context: EINVAL", run: without },
 ];
 
 fn query(export: &str, queries: &[&str]) -> Vec<u8> {
@@ -30,7 +30,7 @@ fn query(export: &str, queries: &[&str]) -> Vec<u8> {
     data
 }
 
-fn list(probe: &Probe<'_>) -> Looked {
+fn list(probe: &Probe<'_>) -> Checked {
     let mut talk = probe.talk()?;
     if !accepted(&talk.option(option::STRUCTURED_REPLY, &[])?) {
         return Ok(Found::unsupported("", "structured replies are not negotiated"));
@@ -44,7 +44,7 @@ fn list(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(true, "LIST_META_CONTEXT without queries", names.join(", ")))
 }
 
-fn set(probe: &Probe<'_>) -> Looked {
+fn set(probe: &Probe<'_>) -> Checked {
     let mut talk = probe.talk()?;
     if !accepted(&talk.option(option::STRUCTURED_REPLY, &[])?) {
         return Ok(Found::unsupported("", "structured replies are not negotiated"));
@@ -59,7 +59,7 @@ fn set(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(accepted(&said) && chosen == 0, sent, worded(&said)))
 }
 
-/// The export with `base:allocation`; `None` when the server does not have it in this style.
+/// A session with `base:allocation`; `None` if the server does not support it in this style.
 fn session(probe: &Probe<'_>, style: Style) -> Result<Option<Session>, TalkError> {
     probe.session_with(style, |talk| {
         let said = talk.option(option::SET_META_CONTEXT, &query(&probe.address.export, &[ALLOCATION]))?;
@@ -67,7 +67,7 @@ fn session(probe: &Probe<'_>, style: Style) -> Result<Option<Session>, TalkError
     })
 }
 
-fn status(probe: &Probe<'_>, style: Style) -> Looked {
+fn status(probe: &Probe<'_>, style: Style) -> Checked {
     let Some(mut session) = session(probe, style)? else {
         return Ok(Found::unsupported("", "not negotiated"));
     };
@@ -83,7 +83,7 @@ fn status(probe: &Probe<'_>, style: Style) -> Looked {
     let holes = all.extents.iter().filter(|(_, state)| state & 1 != 0).count();
     let sent = format!("BLOCK_STATUS {length} at 0, and {block} with REQ_ONE");
     let got = format!(
-        "{}: {} extents, {holes} of them holes, over {covered} bytes; {}: {} extent",
+        "{}: {} extents, {holes} holes, {covered} bytes; {}: {} extent",
         all.worded(),
         all.extents.len(),
         one.worded(),
@@ -92,7 +92,7 @@ fn status(probe: &Probe<'_>, style: Style) -> Looked {
     Ok(Found::judged(fits && one_fits, sent, got))
 }
 
-fn without(probe: &Probe<'_>) -> Looked {
+fn without(probe: &Probe<'_>) -> Checked {
     let Some(mut session) = probe.session(Style::Structured)? else {
         return Ok(Found::unsupported("", "structured replies are not negotiated"));
     };

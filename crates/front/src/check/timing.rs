@@ -1,4 +1,4 @@
-//! How long answers take, at one request at a time and at several. Measured from outside, with simple replies.
+//! Response times at queue depth 1 and higher, measured by a client with simple replies.
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::{command, flag};
@@ -9,48 +9,48 @@ use plimsoll_units::{Instant, Span};
 use super::probe::{Probe, Session};
 use super::{Feature, Found, Verdict};
 
-type Looked = Result<Found, TalkError>;
+type Checked = Result<Found, TalkError>;
 
 const AREA: &str = "timing";
 
 pub(super) const FEATURES: &[Feature] = &[
-    Feature { area: AREA, name: "READ, one at a time", look: |probe| reads(probe, 1) },
-    Feature { area: AREA, name: "READ, 32 at a time", look: |probe| reads(probe, 32) },
-    Feature { area: AREA, name: "FLUSH with nothing to do", look: flushes },
+    Feature { area: AREA, name: "READ, one at a time", run: |probe| reads(probe, 1) },
+    Feature { area: AREA, name: "READ, 32 at a time", run: |probe| reads(probe, 32) },
+    Feature { area: AREA, name: "FLUSH without dirty data", run: flushes },
 ];
 
-fn reads(probe: &Probe<'_>, depth: u64) -> Looked {
+fn reads(probe: &Probe<'_>, depth: u64) -> Checked {
     let length = 4096.min(probe.chosen.size) as u32;
     let places = probe.chosen.size / u64::from(length);
     let asked = |number: u64| {
-        // Scattered, and the same for every server: the golden ratio visits places far from each other.
+        // Scattered by the golden ratio, in the same order for every server.
         let offset = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % places * u64::from(length);
         Asked { command: command::READ, offset, length: length.into(), ..Asked::default() }
     };
-    let sent = format!("READ {length} at scattered places, {depth} in flight");
+    let sent = format!("READ {length} at scattered offsets, {depth} in flight");
     measured(probe, depth, &sent, length, asked)
 }
 
-fn flushes(probe: &Probe<'_>) -> Looked {
+fn flushes(probe: &Probe<'_>) -> Checked {
     if !probe.has(flag::SEND_FLUSH) {
         return Ok(Found::unsupported("", "no flag SEND_FLUSH"));
     }
     measured(probe, 1, "FLUSH", 0, |_| Asked { command: command::FLUSH, ..Asked::default() })
 }
 
-fn measured(probe: &Probe<'_>, depth: u64, sent: &str, length: u32, asked: impl Fn(u64) -> Asked) -> Looked {
+fn measured(probe: &Probe<'_>, depth: u64, sent: &str, length: u32, asked: impl Fn(u64) -> Asked) -> Checked {
     let lasts = Span::from_nanos(probe.permission.timing.as_nanos() as u64);
     if lasts.is_zero() {
-        return Ok(Found::not_tried("no time was given"));
+        return Ok(Found::not_tried("duration 0"));
     }
     let (bins, span) = load(&mut probe.simple()?, depth, lasts, length, asked)?;
     let quantile = |share| bins.quantile(share).unwrap_or(Span::ZERO);
     let rate = bins.count as f64 / span.as_secs_f64();
-    let got = format!("{rate:.0} a second, p50 {}, p99 {}", quantile(0.5), quantile(0.99));
+    let got = format!("{rate:.0} per second, p50 {}, p99 {}", quantile(0.5), quantile(0.99));
     Ok(Found::new(Verdict::Pass, sent, got))
 }
 
-/// Keeps `depth` requests in flight for a while; the times of their answers, and how long it took.
+/// Keeps `depth` requests in flight for the duration. Returns response times and elapsed time.
 fn load(
     session: &mut Session,
     depth: u64,

@@ -1,7 +1,7 @@
-//! TLS: how it begins, and what is said before.
+//! TLS: its start, and messages before it.
 //!
-//! An address with TLS is checked as it is. For one without, a server that begins TLS is taken at its word: its
-//! certificate is not looked at.
+//! An address with TLS is checked with its settings. For others, a server that starts TLS is accepted without
+//! verification of its certificate.
 
 use plimsoll_device::nbd::wire::{option, rep};
 use plimsoll_device::nbd::{Address, Encryption, Said, Talk, TalkError};
@@ -10,19 +10,19 @@ use plimsoll_device::tls::{Names, Trust};
 use super::probe::{Probe, accepted, worded};
 use super::{Feature, Found};
 
-type Looked = Result<Found, TalkError>;
+type Checked = Result<Found, TalkError>;
 
 const AREA: &str = "TLS";
 
 pub(super) const FEATURES: &[Feature] = &[
-    Feature { area: AREA, name: "STARTTLS", look: start },
-    Feature { area: AREA, name: "STARTTLS with data is invalid", look: with_data },
-    Feature { area: AREA, name: "before TLS: ERR_TLS_REQD", look: before },
-    Feature { area: AREA, name: "STARTTLS a second time is invalid", look: twice },
-    Feature { area: AREA, name: "TLS voids what was negotiated before", look: voids },
+    Feature { area: AREA, name: "STARTTLS", run: start },
+    Feature { area: AREA, name: "STARTTLS with data is invalid", run: with_data },
+    Feature { area: AREA, name: "before TLS: ERR_TLS_REQD", run: before },
+    Feature { area: AREA, name: "STARTTLS a second time is invalid", run: twice },
+    Feature { area: AREA, name: "TLS voids what was negotiated before", run: voids },
 ];
 
-/// A connection with TLS; the answer where the server refuses to begin it.
+/// A connection with TLS; the reply if the server refuses to start it.
 fn secured(probe: &Probe<'_>, mut talk: Talk) -> Result<Result<Talk, String>, TalkError> {
     let anyone = Encryption { certificates: None, names: Names::Anyone, hostname: None };
     let Encryption { certificates, names, hostname } = probe.address.tls.as_ref().unwrap_or(&anyone);
@@ -46,7 +46,7 @@ fn is_refused(said: &[Said]) -> bool {
     said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNSUP | rep::ERR_POLICY))
 }
 
-fn start(probe: &Probe<'_>) -> Looked {
+fn start(probe: &Probe<'_>) -> Checked {
     let mut talk = match secured(probe, probe.clear()?)? {
         Ok(talk) => talk,
         Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
@@ -58,14 +58,14 @@ fn start(probe: &Probe<'_>) -> Looked {
             Ok(Found::judged(same, "STARTTLS, then GO", format!("{described}; {} bytes", chosen.size)))
         }
         Err(TalkError::Io { source, .. }) if probe.address.tls.is_none() => {
-            let why = format!("{described}; then {source}; to check it, give an address that begins with nbds");
+            let why = format!("{described}; then {source}; to check it, use an address with the prefix nbds");
             Ok(Found::not_tried(why))
         }
         Err(error) => Err(error),
     }
 }
 
-fn with_data(probe: &Probe<'_>) -> Looked {
+fn with_data(probe: &Probe<'_>) -> Checked {
     let said = probe.clear()?.option(option::STARTTLS, b"data")?;
     if is_refused(&said) {
         return Ok(Found::unsupported("STARTTLS with 4 bytes", worded(&said)));
@@ -74,7 +74,7 @@ fn with_data(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(invalid, "STARTTLS with 4 bytes", worded(&said)))
 }
 
-fn before(probe: &Probe<'_>) -> Looked {
+fn before(probe: &Probe<'_>) -> Checked {
     let mut talk = probe.clear()?;
     let sent = "LIST, an unknown option and GO without TLS";
     let list = talk.option(option::LIST, &[])?;
@@ -85,19 +85,19 @@ fn before(probe: &Probe<'_>) -> Looked {
     let unknown = talk.option(0x706c_696d, b"x")?;
     let name = probe.address.export.as_bytes();
     let go = talk.option(option::GO, &[&(name.len() as u32).to_be_bytes()[..], name, &[0, 0]].concat())?;
-    // An unknown option may be called that as well.
+    // An unknown option may also be refused as unsupported.
     let good = required(&go) && (required(&unknown) || is_refused(&unknown)) && list.len() == 1;
     Ok(Found::judged(good, sent, format!("{}, {}, {}", worded(&list), worded(&unknown), worded(&go))))
 }
 
-fn twice(probe: &Probe<'_>) -> Looked {
+fn twice(probe: &Probe<'_>) -> Checked {
     let mut talk = match secured(probe, probe.clear()?)? {
         Ok(talk) => talk,
         Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
     };
     let Ok(said) = talk.option(option::STARTTLS, &[]) else {
         return Ok(Found::not_tried(
-            "the server breaks off: it may want a certificate, for which the address has to begin with nbds",
+            "the server closes the connection: it may require a client certificate, which needs an address with the prefix nbds",
         ));
     };
     let after = talk.choose(&probe.address.export, true).is_ok();
@@ -105,7 +105,7 @@ fn twice(probe: &Probe<'_>) -> Looked {
     Ok(Found::judged(!accepted(&said) && after, "STARTTLS under TLS, then GO", got))
 }
 
-fn voids(probe: &Probe<'_>) -> Looked {
+fn voids(probe: &Probe<'_>) -> Checked {
     let sent = "STRUCTURED_REPLY, STARTTLS, STRUCTURED_REPLY";
     let mut talk = probe.clear()?;
     let first = talk.option(option::STRUCTURED_REPLY, &[])?;
@@ -115,11 +115,11 @@ fn voids(probe: &Probe<'_>) -> Looked {
     };
     let Ok(again) = talk.option(option::STRUCTURED_REPLY, &[]) else {
         return Ok(Found::not_tried(
-            "the server breaks off: it may want a certificate, for which the address has to begin with nbds",
+            "the server closes the connection: it may require a client certificate, which needs an address with the prefix nbds",
         ));
     };
     if !accepted(&first) && !accepted(&again) {
-        return Ok(Found::not_tried(format!("{}: nothing can be negotiated before", worded(&first))));
+        return Ok(Found::not_tried(format!("{}: options before TLS are refused", worded(&first))));
     }
     Ok(Found::judged(accepted(&again), sent, format!("{}, then {}", worded(&first), worded(&again))))
 }

@@ -47,7 +47,7 @@ pub enum DirectoryError {
     #[error("{} is served by another process: stop it, or use another directory", .0.display())]
     InUse(PathBuf),
     /// It has no superblock, and foreign files.
-    #[error("{} is not a data directory of plimsoll, and not empty: name an empty or a new one", .0.display())]
+    #[error("{} is neither empty nor a data directory of plimsoll: use an empty or new directory", .0.display())]
     Foreign(PathBuf),
     /// It was written before data directories had a superblock.
     #[error(
@@ -79,7 +79,7 @@ pub enum DirectoryError {
         /// The finding and the remedy.
         why: String,
     },
-    /// It has no checksums, and those were wanted.
+    /// Checksums are required and missing.
     #[error(
         "the data directory {path} was made without checksums: plimsoll volume fsck {path} --add-checksums adds them \
          while it is not served",
@@ -511,7 +511,7 @@ fn check(descriptor: &OwnedFd, path: &Path, kind: FileType) -> Result<(), Direct
     let stat = rustix::fs::fstat(descriptor).map_err(|source| io_error(path, source))?;
     let own = rustix::process::geteuid().as_raw();
     if FileType::from_raw_mode(stat.st_mode) != kind {
-        return Err(untrusted(path, "is no regular file: name another directory"));
+        return Err(untrusted(path, "is not a regular file: use another directory"));
     }
     if stat.st_uid != own {
         let why =

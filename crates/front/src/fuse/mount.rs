@@ -1,6 +1,6 @@
-//! Mounting and unmounting: by the kernel for root, by `fusermount3` for everybody else.
+//! Mounting and unmounting: directly as root, otherwise with `fusermount3`.
 //!
-//! A mount point outlives the process that serves it as a stale one, where every access ends with ENOTCONN at once.
+//! A mount point whose server is gone is stale: every access fails with ENOTCONN.
 
 use std::ffi::CString;
 use std::io;
@@ -17,10 +17,10 @@ use rustix::net::{AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, Recv
 
 use super::tree::MODE_DIRECTORY;
 
-/// The device of the kernel for filesystems in user space.
-const DOOR: &str = "/dev/fuse";
+/// The FUSE device.
+const FUSE_DEVICE: &str = "/dev/fuse";
 
-/// The program that mounts for users without root.
+/// The program that mounts for other users than root.
 const FUSERMOUNT: &str = "fusermount3";
 
 /// Source and type in the table of mounts.
@@ -55,7 +55,7 @@ enum By {
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {
     /// The kernel has no FUSE.
-    #[error("{DOOR} is missing: load the kernel's module fuse, or connect to the volume over NBD")]
+    #[error("{FUSE_DEVICE} is missing: load the kernel's module fuse, or connect to the volume over NBD")]
     NoDevice,
     /// Neither root nor `fusermount3` is available.
     #[error(
@@ -103,7 +103,7 @@ pub fn mount(directory: &Path) -> Result<(Device, Mountpoint), MountError> {
     let failed = |source: Errno| MountError::Io { directory: directory.to_owned(), source: source.into() };
     let (descriptor, by) = match by_root(directory) {
         Ok(descriptor) => (descriptor, By::Root),
-        Err(Errno::NOENT | Errno::NODEV | Errno::NXIO) if !Path::new(DOOR).exists() => {
+        Err(Errno::NOENT | Errno::NODEV | Errno::NXIO) if !Path::new(FUSE_DEVICE).exists() => {
             return Err(MountError::NoDevice);
         }
         Err(Errno::PERM | Errno::ACCESS) => (by_fusermount(directory)?, By::Fusermount),
@@ -119,7 +119,7 @@ pub fn mount(directory: &Path) -> Result<(Device, Mountpoint), MountError> {
 }
 
 fn by_root(directory: &Path) -> Result<OwnedFd, Errno> {
-    let descriptor = rustix::fs::open(DOOR, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    let descriptor = rustix::fs::open(FUSE_DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let number = descriptor.as_raw_fd();
     let options =
@@ -129,7 +129,7 @@ fn by_root(directory: &Path) -> Result<OwnedFd, Errno> {
     Ok(descriptor)
 }
 
-/// For root too, whom a loop device needs, where the host allows that (`user_allow_other` in /etc/fuse.conf).
+/// Also for root, which loop devices need, if the host permits it (`user_allow_other` in /etc/fuse.conf).
 fn by_fusermount(directory: &Path) -> Result<OwnedFd, MountError> {
     match fusermount(directory, ",allow_other") {
         Err(MountError::Fusermount { said, .. }) if said.contains("allow_other") => fusermount(directory, ""),
@@ -187,7 +187,7 @@ impl Mountpoint {
         self.directory.join(super::NAME)
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -244,7 +244,7 @@ pub fn is_stale(directory: &Path) -> bool {
     matches!(rustix::fs::stat(directory), Err(Errno::NOTCONN | Errno::CONNABORTED))
 }
 
-/// Unmounts a stale mount. `false`: there was none.
+/// Unmounts a stale mount. Returns `false` if there was none.
 ///
 /// # Errors
 /// It could not be unmounted.

@@ -79,9 +79,9 @@ pub(super) enum Call<'a> {
     OpenDirectory,
     /// Entries of the directory.
     Entries {
-        /// After so many.
+        /// Number of entries to skip.
         after: u64,
-        /// Bytes of the answer at most.
+        /// Maximum bytes of the reply.
         most: u32,
         /// With their attributes.
         plus: bool,

@@ -1,25 +1,25 @@
-//! The numbers of the FUSE protocol, as the kernel's `include/uapi/linux/fuse.h` has them, and how fields are read.
+//! Constants of the FUSE protocol from the kernel's `include/uapi/linux/fuse.h`, and decoding of fields.
 //!
-//! Knows nothing about what they mean for a volume. All integers are in the order of the machine.
+//! All integers are in native byte order.
 
-/// The version that is spoken. Kernels of 7.23 and later are (Linux 3.15); what came after it is negotiated by flags.
+/// Major version. Kernels from 7.23 (Linux 3.15) on are supported; later features are negotiated by flags.
 pub const MAJOR: u32 = 7;
-/// The newest minor version that this code was read from.
+/// The newest minor version supported.
 pub const MINOR: u32 = 38;
-/// The oldest minor version whose messages have the lengths that are used here.
+/// The oldest minor version with the message lengths used here.
 pub const MINOR_LEAST: u32 = 23;
 
-/// Bytes of what opens a request.
+/// Bytes of a request header.
 pub const REQUEST_BYTES: usize = 40;
-/// Bytes of what opens a reply.
+/// Bytes of a reply header.
 pub const REPLY_BYTES: usize = 16;
-/// Bytes of a write before its payload: the longest head that a payload follows.
+/// Bytes of a write before its payload, the longest header before a payload.
 pub const WRITE_BYTES: usize = REQUEST_BYTES + 40;
 
 /// The directory.
 pub const ROOT: u64 = 1;
 
-/// What is asked.
+/// Operations.
 pub mod opcode {
     #![allow(missing_docs)] // the kernel's own names
     pub const LOOKUP: u32 = 1;
@@ -57,14 +57,14 @@ pub mod init {
     pub const MAX_PAGES: u32 = 1 << 22;
 }
 
-/// Flags of an answer to OPEN.
+/// Flags of a reply to OPEN.
 pub mod open {
     #![allow(missing_docs)] // the kernel's own names
     pub const DIRECT_IO: u32 = 1 << 0;
     pub const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
 }
 
-/// What SETATTR changes.
+/// Attributes that SETATTR changes.
 pub mod valid {
     #![allow(missing_docs)] // the kernel's own names
     pub const MODE: u32 = 1 << 0;
@@ -73,7 +73,7 @@ pub mod valid {
     pub const SIZE: u32 = 1 << 3;
 }
 
-/// Reads fields one after the other.
+/// Reads consecutive fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub &'a [u8]);
 

@@ -2,7 +2,7 @@
 
 use plimsoll_volume::{Access, Command, Request, Space};
 
-use super::identity::{COMPARE_BLOCKS_MAX, SAME_MAX, TRANSFER_MAX, UNMAP_RANGES_MAX, Unit};
+use super::identity::{COMPARE_BLOCKS_MAX, TRANSFER_MAX, UNMAP_RANGES_MAX, Unit};
 use super::opcodes::{self, action, op};
 use super::sense::{SENSE_BYTES, Sense};
 use crate::codec::Combination;
@@ -33,6 +33,8 @@ pub(super) enum Plan {
     Gather { bytes: u32, then: Gathered },
     /// PERSISTENT RESERVE IN.
     ReserveIn { action: u8, allocated: u32 },
+    /// REPORT TARGET PORT GROUPS, with the extended header if that was selected.
+    PortGroups { extended: bool, allocated: u32 },
     /// RESERVE(6).
     Reserve,
     /// RELEASE(6).
@@ -49,6 +51,8 @@ pub(super) enum Gathered {
     Same {
         request: Request,
         unmap: bool,
+        /// The blocks are deallocated whatever the pattern.
+        any_pattern: bool,
     },
     /// Data that are combined with those of the volume.
     Combine {
@@ -106,7 +110,7 @@ impl Unit {
             }
             op::SERVICE_ACTION_IN_16 if cdb[1] & 0x1f == action::GET_LBA_STATUS => self.status(cdb),
             op::SERVICE_ACTION_IN_16 => Ok(Plan::Return { data: self.capacity_16(), allocated: u32_at(cdb, 10) }),
-            op::MAINTENANCE_IN => maintenance(cdb),
+            op::MAINTENANCE_IN => self.maintenance(cdb),
             op::REPORT_LUNS => report_luns(cdb),
             op::REQUEST_SENSE if cdb[1] & 1 != 0 => Err(Sense::INVALID_FIELD),
             op::REQUEST_SENSE => Ok(Plan::Sense { allocated: cdb[4].into() }),
@@ -175,16 +179,20 @@ impl Unit {
         unprotected(cdb)?;
         let (unmap, anchor) = (cdb[1] & 0x08 != 0, cdb[1] & 0x10 != 0);
         let without_data = cdb[0] == op::WRITE_SAME_16 && cdb[1] & 1 != 0;
-        if anchor || address(cdb).1 == 0 {
+        if anchor {
             return Err(Sense::INVALID_FIELD);
         }
-        let range = self.range(cdb, Count::Bounded(SAME_MAX))?;
+        let (offset, length) = self.range(cdb, Count::Unbounded)?;
         self.writable()?;
-        let request = request(Command::Write, range, false);
+        // Zero blocks are all those from the first one to the end.
+        let to_end = length == 0;
+        let length = if to_end { self.blocks() * u64::from(self.block) - offset } else { length };
+        let request = request(Command::Write, (offset, length), false);
         if without_data {
             return Ok(Plan::Internal(Request { command: zeroes(unmap), ..request }));
         }
-        Ok(gather(self.block, Gathered::Same { request, unmap }))
+        // Without a count UNMAP deallocates, as Linux's targets do; with one a pattern other than zeros is written (SBC-3).
+        Ok(gather(self.block, Gathered::Same { request, unmap, any_pattern: unmap && to_end }))
     }
 
     fn compare_and_write(&self, cdb: &Cdb) -> Result<Plan, Sense> {
@@ -212,6 +220,30 @@ impl Unit {
         let offset = block * u64::from(self.block);
         let length = self.blocks() * u64::from(self.block) - offset;
         Ok(Plan::Extents { offset, length, allocated: u32_at(cdb, 10) })
+    }
+
+    fn maintenance(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+        let allocated = u32_at(cdb, 6);
+        let data = match cdb[1] & 0x1f {
+            action::REPORT_PORT_GROUPS => {
+                return match cdb[1] >> 5 {
+                    format @ (0 | 1) => Ok(Plan::PortGroups { extended: format == 1, allocated }),
+                    _ => Err(Sense::INVALID_FIELD),
+                };
+            }
+            action::REPORT_TASK_FUNCTIONS => {
+                // Abort task, abort task set, clear task set, logical unit reset; target reset.
+                let mut data = vec![0; if cdb[2] & 0x80 == 0 { 4 } else { 16 }];
+                (data[0], data[3]) = (0xda, data.len() as u8 - 4);
+                data
+            }
+            _ => {
+                let paths = self.identity.paths;
+                let report = opcodes::Report { options: cdb[2] & 7, opcode: cdb[3], action: u16_at(cdb, 4) as u16 };
+                report.data(cdb[2] & 0x80 != 0, paths).ok_or(Sense::INVALID_FIELD)?
+            }
+        };
+        Ok(Plan::Return { data, allocated })
     }
 
     fn writable(&self) -> Result<(), Sense> {
@@ -260,10 +292,9 @@ const fn zeroes(unmap: bool) -> Command {
     Command::WriteZeroes { space: if unmap { Space::Free } else { Space::Keep } }
 }
 
-/// The request of WRITE SAME with this pattern; `None` if the pattern has to be written.
-pub(super) fn same_zeroes(request: Request, unmap: bool, pattern: &[u8]) -> Option<Request> {
-    let is_zero = pattern.iter().all(|byte| *byte == 0);
-    is_zero.then(|| Request { command: zeroes(unmap), ..request })
+/// The request of WRITE SAME that writes zeros.
+pub(super) const fn same_zeroes(request: Request, unmap: bool) -> Request {
+    Request { command: zeroes(unmap), ..request }
 }
 
 const fn request(command: Command, (offset, length): (u64, u64), fua: bool) -> Request {
@@ -309,19 +340,6 @@ fn address(cdb: &Cdb) -> (u64, u64) {
             }
         },
     }
-}
-
-fn maintenance(cdb: &Cdb) -> Result<Plan, Sense> {
-    let data = if cdb[1] & 0x1f == action::REPORT_TASK_FUNCTIONS {
-        // Abort task, abort task set, clear task set, logical unit reset; target reset.
-        let mut data = vec![0; if cdb[2] & 0x80 == 0 { 4 } else { 16 }];
-        (data[0], data[3]) = (0xda, data.len() as u8 - 4);
-        data
-    } else {
-        let data = opcodes::report(cdb[2] & 7, cdb[3], u16_at(cdb, 4) as u16, cdb[2] & 0x80 != 0);
-        data.ok_or(Sense::INVALID_FIELD)?
-    };
-    Ok(Plan::Return { data, allocated: u32_at(cdb, 6) })
 }
 
 /// There is unit 0, and no well-known one.
@@ -382,11 +400,15 @@ mod tests {
     use plimsoll_volume::Export;
 
     use super::*;
-    use crate::iscsi::identity::InquiryNames;
+    use crate::iscsi::target::{Portal, TargetSettings};
     use crate::offer::Offer;
 
     fn unit(access: Access) -> Unit {
-        Unit::new(&Offer { access, ..Offer::new(Export(0), "", 1 << 30) }, "iqn".into(), InquiryNames::default())
+        Unit::new(
+            &Offer { access, ..Offer::new(Export(0), "", 1 << 30) },
+            &TargetSettings::default(),
+            Portal::default(),
+        )
     }
 
     fn check(bytes: &[u8], expected: &Result<Plan, Sense>) {
@@ -419,8 +441,19 @@ mod tests {
         check(&[op::READ_10, 0, 0x80, 0, 0, 0, 0, 0, 0], &Err(Sense::OUT_OF_RANGE));
         check(&[op::READ_10, 0, 0, 0, 0, 0, 0, 0, 0], &Ok(Plan::Done));
         check(&[op::READ_10, 0x20, 0, 0, 0, 0, 0, 0, 1], &Err(Sense::INVALID_FIELD));
-        check(&[op::READ_10, 0, 0, 0, 0, 0, 0, 0x40, 1], &Err(Sense::INVALID_FIELD));
-        check(&[op::WRITE_SAME_10, 0, 0, 0, 0, 0, 0, 0, 0], &Err(Sense::INVALID_FIELD));
+        check(&[op::READ_16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0], &Ok(read(0, TRANSFER_MAX)));
+        check(&[op::READ_16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1], &Err(Sense::INVALID_FIELD));
+    }
+
+    #[test]
+    fn write_same_of_zero_blocks_reaches_the_end_of_the_unit() {
+        let same = |offset: u64, unmap: bool| {
+            let request = request(Command::Write, (offset, (1 << 30) - offset), false);
+            gather(512, Gathered::Same { request, unmap, any_pattern: unmap })
+        };
+        check(&[op::WRITE_SAME_10, 0, 0, 0, 0, 2, 0, 0, 0], &Ok(same(1024, false)));
+        check(&[op::WRITE_SAME_10, 8, 0, 0, 0, 2, 0, 0, 0], &Ok(same(1024, true)));
+        check(&[op::WRITE_SAME_10, 0, 0x80, 0, 0, 0, 0, 0, 0], &Err(Sense::OUT_OF_RANGE));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Messages beside commands: task management, texts, pings, logout, and announcements of the target.
 
+use super::identity::Paths;
 use super::login::Purpose;
 use super::sense::Sense;
+use super::target::Portal;
 use super::task::{Place, TaskState};
 use super::text::{pairs, put};
-use super::wire::{Header, NO_TAG, Numbering, PORTAL_GROUP, flag, reject, request, response};
+use super::wire::{Header, NO_TAG, Numbering, flag, reject, request, response};
 use super::{IscsiCodec, Phase};
 use crate::codec::{Exports, Message};
 
@@ -146,7 +148,7 @@ impl IscsiCodec {
             Phase::Login(_) | Phase::Discovery => Purpose::Discovery,
         };
         for offer in exports.offers {
-            let name = state.settings.target_name(&offer.name);
+            let name = state.settings.target_name(offer);
             let is_wanted = match own {
                 Purpose::Discovery => wanted == "All" || wanted == name,
                 Purpose::Normal(export) => export == offer.export && (wanted.is_empty() || wanted == name),
@@ -155,10 +157,17 @@ impl IscsiCodec {
                 continue;
             }
             put(text, "TargetName", &name);
-            let portals = &state.settings.portals;
-            let local = std::slice::from_ref(&self.local);
-            for portal in if portals.is_empty() { local } else { &portals[..] } {
-                put(text, "TargetAddress", format!("{portal},{PORTAL_GROUP}"));
+            let unit = offer.unit.as_ref();
+            let paths = unit.map_or(Paths::Equal, |unit| unit.paths);
+            let most = unit.and_then(|unit| unit.portals).unwrap_or(u16::MAX);
+            let mut address = |at: &str, portal: Portal| {
+                put(text, "TargetAddress", format!("{at},{}", portal.group(paths)));
+            };
+            if state.settings.portals.is_empty() {
+                address(&self.local, self.targets.portal);
+            }
+            for (place, portal) in (0..most).zip(&state.settings.portals) {
+                address(portal, Portal::at(place));
             }
         }
     }

@@ -3,16 +3,16 @@
 use plimsoll_volume::Access;
 
 use super::sense::Sense;
-use super::wire::PORTAL_GROUP;
+use super::target::{Controller, Portal, TargetSettings};
 use crate::offer::{Medium, Offer};
 
 /// Blocks of COMPARE AND WRITE at most.
 pub(super) const COMPARE_BLOCKS_MAX: u8 = 255;
 
 /// Bytes of commands that move data at most.
-pub(super) const TRANSFER_MAX: u64 = 8 << 20;
+pub(super) const TRANSFER_MAX: u64 = 32 << 20;
 
-/// Bytes that WRITE SAME writes at most.
+/// Bytes of a pattern that WRITE SAME writes at most; zeros have no limit.
 pub(super) const SAME_MAX: u64 = TRANSFER_MAX;
 
 /// Ranges of one UNMAP at most.
@@ -20,6 +20,20 @@ pub(super) const UNMAP_RANGES_MAX: usize = 64;
 
 /// Bytes of a MODE SENSE at most.
 const MODE_MAX: usize = 255;
+
+/// The field TPGS of INQUIRY data for implicit asymmetric access.
+const IMPLICIT_ALUA: u8 = 0x10;
+
+/// The states of a group of ports: active and optimized, with the bit of the preferred group, and active only.
+const PREFERRED: u8 = 0x80;
+const NON_OPTIMIZED: u8 = 0x01;
+
+/// The states that groups of ports can have.
+const OPTIMIZED_SUPPORTED: u8 = 0x01;
+const NON_OPTIMIZED_SUPPORTED: u8 = 0x02;
+
+/// The target changes states by itself.
+const IMPLICIT_CHANGE: u8 = 0x02;
 
 /// The names by which initiators know a product.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +52,49 @@ impl Default for InquiryNames {
     }
 }
 
-/// A logical unit.
+/// The identity of an export as the logical unit of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitIdentity {
+    /// Name of the target.
+    pub target: String,
+    /// Identifies the unit, whatever its name. Its last 100 bits are the NAA designator of type 6.
+    pub uuid: u128,
+    /// The names of the product.
+    pub names: InquiryNames,
+    /// Commands of one session in flight; `None` for the setting of the server.
+    pub queue_depth: Option<u32>,
+    /// The paths to the unit.
+    pub paths: Paths,
+    /// Portals that discovery returns, from the first one on; `None` for all.
+    pub portals: Option<u16>,
+}
+
+impl UnitIdentity {
+    /// The identity of a target that has only a name.
+    pub(super) fn of_target(target: String, names: InquiryNames) -> Self {
+        let low = hash(target.as_bytes());
+        let high = hash(&low.to_be_bytes());
+        let uuid = u128::from(high) << 64 | u128::from(low);
+        Self { target, uuid, names, queue_depth: None, paths: Paths::Equal, portals: None }
+    }
+
+    /// The designator of type NAA 6, without a company.
+    pub const fn naa(&self) -> [u8; 16] {
+        (0x6 << 124 | self.uuid & ((1 << 100) - 1)).to_be_bytes()
+    }
+}
+
+/// The kinds of paths to a unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paths {
+    /// All are alike.
+    #[default]
+    Equal,
+    /// The portals belong to two controllers in turns, and one controller owns the unit (implicit ALUA, SPC-4, 5.16).
+    TwoControllers,
+}
+
+/// A logical unit, as one session sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
     /// Bytes of a logical block.
@@ -48,18 +104,26 @@ pub(super) struct Unit {
     pub access: Access,
     medium: Medium,
     preferred: u32,
-    product: InquiryNames,
-    /// The name of its target.
-    target: String,
-    identifier: u64,
+    pub identity: UnitIdentity,
+    portal: Portal,
 }
 
 impl Unit {
-    pub(super) fn new(offer: &Offer, target: String, product: InquiryNames) -> Self {
-        let (medium, preferred) = (offer.medium, offer.blocks.preferred);
-        let identifier = hash(target.as_bytes());
-        let block = offer.blocks.minimum.max(512);
-        Self { block, size: offer.size, access: offer.access, medium, preferred, product, target, identifier }
+    pub(super) fn new(offer: &Offer, settings: &TargetSettings, portal: Portal) -> Self {
+        let identity = offer
+            .unit
+            .as_deref()
+            .cloned()
+            .unwrap_or_else(|| UnitIdentity::of_target(settings.target_name(offer), settings.names.clone()));
+        Self {
+            block: offer.blocks.minimum.max(512),
+            size: offer.size,
+            access: offer.access,
+            medium: offer.medium,
+            preferred: offer.blocks.preferred,
+            identity,
+            portal,
+        }
     }
 
     pub(super) const fn blocks(&self) -> u64 {
@@ -83,11 +147,14 @@ impl Unit {
         // SPC-4, hierarchical addressing, fixed format.
         (data[2], data[3]) = (0x06, 0x12);
         data[4] = data.len() as u8 - 5;
+        if self.identity.paths == Paths::TwoControllers {
+            data[5] = IMPLICIT_ALUA;
+        }
         // Several ports, command queueing.
         (data[6], data[7]) = (0x10, 0x02);
-        text(&mut data[8..16], &self.product.vendor);
-        text(&mut data[16..32], &self.product.product);
-        text(&mut data[32..36], &self.product.revision);
+        text(&mut data[8..16], &self.identity.names.vendor);
+        text(&mut data[16..32], &self.identity.names.product);
+        text(&mut data[32..36], &self.identity.names.revision);
         // SAM-5, SPC-4, SBC-3, iSCSI.
         for (place, version) in data[58..66].chunks_mut(2).zip([0x00a0_u16, 0x0460, 0x04c0, 0x0960]) {
             place.copy_from_slice(&version.to_be_bytes());
@@ -110,25 +177,23 @@ impl Unit {
     }
 
     fn serial(&self) -> String {
-        format!("{:016x}", self.identifier)
+        format!("{:032x}", self.identity.uuid)
     }
 
-    /// NAA 6 and the vendor's identifier for the unit; name and number of the port.
+    /// NAA 6 and the vendor's identifier for the unit; name, number and group of the port.
     fn designators(&self) -> Vec<u8> {
-        let mut naa = [0; 16];
-        naa[0] = 0x60;
-        let identifier = self.identifier.to_be_bytes();
-        naa[8..].copy_from_slice(&identifier);
-        naa[4..8].copy_from_slice(&hash(&identifier).to_be_bytes()[..4]);
         let mut vendor = vec![b' '; 8];
-        text(&mut vendor, &self.product.vendor);
+        text(&mut vendor, &self.identity.names.vendor);
         vendor.extend_from_slice(self.serial().as_bytes());
-        let group = [0, 0, PORTAL_GROUP.to_be_bytes()[0], PORTAL_GROUP.to_be_bytes()[1]];
-        let mut data = designator(0x01, 0x03, &naa);
+        let group = self.portal.group(self.identity.paths);
+        let in_word = |number: u16| u32::from(number).to_be_bytes();
+        let port = format!("{},t,0x{group:04x}", self.identity.target);
+        let mut data = designator(0x01, 0x03, &self.identity.naa());
         data.extend(designator(0x02, 0x01, &vendor));
-        // The protocol of ports is iSCSI; relative port and portal group.
-        data.extend(designator(0x51, 0x94, &group));
-        data.extend(designator(0x53, 0x98, &scsi_name(&format!("{},t,0x{PORTAL_GROUP:04x}", self.target))));
+        // The protocol of ports is iSCSI.
+        data.extend(designator(0x51, 0x94, &in_word(self.portal.number())));
+        data.extend(designator(0x51, 0x95, &in_word(group)));
+        data.extend(designator(0x53, 0x98, &scsi_name(&port)));
         data
     }
 
@@ -136,8 +201,8 @@ impl Unit {
         let in_blocks = |bytes: u64| (bytes / u64::from(self.block)) as u32;
         let granularity = in_blocks(self.preferred.into()).max(1);
         let mut data = vec![0; 60];
-        // WRITE SAME of zero blocks is refused.
-        (data[0], data[1]) = (1, COMPARE_BLOCKS_MAX);
+        // WRITE SAME of zero blocks extends to the end of the unit.
+        (data[0], data[1]) = (0, COMPARE_BLOCKS_MAX);
         let words = [
             (4, in_blocks(TRANSFER_MAX)),
             (8, in_blocks(1 << 20)),
@@ -152,7 +217,7 @@ impl Unit {
         for (at, word) in words {
             data[at..at + 4].copy_from_slice(&word.to_be_bytes());
         }
-        data[32..40].copy_from_slice(&(SAME_MAX / u64::from(self.block)).to_be_bytes());
+        data[32..40].copy_from_slice(&self.blocks().to_be_bytes());
         data
     }
 
@@ -227,6 +292,28 @@ impl Unit {
     }
 }
 
+/// The data of REPORT TARGET PORT GROUPS (SPC-4, 6.37) for portals from 0 to `ports`, all of which work.
+pub(super) fn port_groups(paths: Paths, owner: Controller, ports: u16, extended: bool) -> Vec<u8> {
+    let controllers = match paths {
+        Paths::Equal => &[Controller::A][..],
+        Paths::TwoControllers => &[Controller::A, Controller::B],
+    };
+    let mut rows = Vec::new();
+    for group in controllers.iter().map(|controller| controller.group()) {
+        let own: Vec<Portal> = (0..ports).map(Portal::at).filter(|portal| portal.group(paths) == group).collect();
+        let is_optimized = paths == Paths::Equal || owner.group() == group;
+        let state = if is_optimized { PREFERRED } else { NON_OPTIMIZED };
+        rows.extend([state, OPTIMIZED_SUPPORTED | NON_OPTIMIZED_SUPPORTED]);
+        rows.extend(group.to_be_bytes());
+        rows.extend([0, IMPLICIT_CHANGE, 0, own.len() as u8]);
+        rows.extend(own.iter().flat_map(|portal| u32::from(portal.number()).to_be_bytes()));
+    }
+    // The extended header contains its format and the time of a transition.
+    let header: &[u8] = if extended { &[0x10, 0, 0, 0] } else { &[] };
+    let length = (header.len() + rows.len()) as u32;
+    [&length.to_be_bytes()[..], header, &rows].concat()
+}
+
 /// The name of a port or device, ended by zeros, in whole words.
 pub(super) fn scsi_name(name: &str) -> Vec<u8> {
     let mut bytes = name.as_bytes().to_vec();
@@ -266,7 +353,7 @@ mod tests {
 
     fn unit(access: Access, size: u64) -> Unit {
         let offer = Offer { access, ..Offer::new(Export(0), "data", size) };
-        Unit::new(&offer, "iqn.2026-01.local.plimsoll:data".into(), InquiryNames::default())
+        Unit::new(&offer, &TargetSettings::default(), Portal::default())
     }
 
     #[test]
@@ -283,6 +370,46 @@ mod tests {
         cdb[2] = 0xc0;
         assert_eq!(unit.inquiry(&cdb), Err(Sense::INVALID_FIELD));
         assert_eq!(unit.inquiry(&[0; 16]).unwrap()[8..24], *b"PLIMSOLLVOLUME  ");
+    }
+
+    #[test]
+    fn unit_of_two_controllers_has_asymmetric_paths() {
+        let names = InquiryNames { vendor: "ORACLE".into(), product: "BlockVolume".into(), revision: "1.0".into() };
+        let mut identity = UnitIdentity::of_target("iqn.a".into(), names);
+        identity.uuid = 0x1234_5678_9abc_def0_1234_5678_9abc_def0;
+        let seen = |identity: &UnitIdentity| {
+            let offer = Offer { unit: Some(Box::new(identity.clone())), ..Offer::new(Export(0), "data", 1 << 30) };
+            Unit::new(&offer, &TargetSettings::default(), Portal::at(1))
+        };
+        let equal = seen(&identity);
+        let mut cdb = [0; 16];
+        let data = equal.inquiry(&cdb).unwrap();
+        assert_eq!((data[5], &data[8..36]), (0, &b"ORACLE  BlockVolume     1.0 "[..]));
+        (cdb[1], cdb[2]) = (1, 0x83);
+        let page = equal.inquiry(&cdb).unwrap();
+        assert_eq!(
+            page[8..24],
+            [0x60, 0, 0, 8, 0x9a, 0xbc, 0xde, 0xf0, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0]
+        );
+        // Behind it the identifier with 40 bytes, the number of the port and its group.
+        assert_eq!((page[24 + 44 + 7], page[24 + 44 + 15]), (2, 1));
+        identity.paths = Paths::TwoControllers;
+        let asymmetric = seen(&identity);
+        assert_eq!(asymmetric.inquiry(&[0; 16]).unwrap()[5], 0x10);
+        assert_eq!(asymmetric.inquiry(&cdb).unwrap()[24 + 44 + 15], 2, "the group of the second controller");
+    }
+
+    #[test]
+    fn ports_of_the_owner_are_optimized() {
+        let check = |owner, extended, expected: &[u8]| {
+            assert_eq!(port_groups(Paths::TwoControllers, owner, 3, extended), expected);
+        };
+        let groups = |first: u8, second: u8| {
+            [&[first, 3, 0, 1, 0, 2, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3][..], &[second, 3, 0, 2, 0, 2, 0, 1, 0, 0, 0, 2]]
+                .concat()
+        };
+        check(Controller::A, false, &[&[0, 0, 0, 28][..], &groups(0x80, 1)].concat());
+        check(Controller::B, true, &[&[0, 0, 0, 32, 0x10, 0, 0, 0][..], &groups(1, 0x80)].concat());
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use plimsoll_volume::Export;
 
 use super::chap::{Challenge, Chap, ENTROPY_BYTES, hexadecimal};
-use super::target::State;
+use super::identity::Paths;
+use super::target::{Portal, State};
 use super::text::{Answer, Parameters, SEGMENT_MAX, binary, number, pairs, put};
-use super::wire::{Header, Numbering, PORTAL_GROUP, Sender, flag, request, response};
+use super::wire::{Header, Numbering, Sender, flag, request, response};
 use crate::codec::Exports;
 
 /// Messages of one login at most.
@@ -40,6 +41,9 @@ pub(super) struct Login {
     initiator: String,
     isid: [u8; 6],
     purpose: Option<Purpose>,
+    portal: Portal,
+    /// Commands of the session in flight, if the target limits them itself.
+    queue_depth: Option<u32>,
     /// The target has declared its own parameters.
     declared: bool,
     pub parameters: Parameters,
@@ -80,8 +84,10 @@ mod refusal {
 }
 
 impl Login {
-    pub(super) fn new(entropy: [u8; ENTROPY_BYTES]) -> Self {
+    pub(super) fn new(portal: Portal, entropy: [u8; ENTROPY_BYTES]) -> Self {
         Self {
+            portal,
+            queue_depth: None,
             challenge: Challenge::new(entropy),
             messages: 0,
             text: Vec::new(),
@@ -113,6 +119,8 @@ impl Login {
         self.messages += 1;
         let mut reply = Vec::new();
         let outcome = self.exchange(header, data, state, exports, &mut reply);
+        // Before the first response, whose window the initiator may use.
+        sender.window = self.queue_depth.unwrap_or(sender.window);
         let refused = outcome.err().unwrap_or(0);
         let advances = outcome == Ok(true);
         let next = header.flags() & 3;
@@ -214,7 +222,10 @@ impl Login {
             "Normal" => {
                 let name = value("TargetName").ok_or(refusal::MISSING)?;
                 let offer = state.target(exports.offers, &name.to_ascii_lowercase()).ok_or(refusal::NO_TARGET)?;
-                put(reply, "TargetPortalGroupTag", PORTAL_GROUP);
+                let unit = offer.unit.as_ref();
+                let paths = unit.map_or(Paths::Equal, |unit| unit.paths);
+                self.queue_depth = unit.and_then(|unit| unit.queue_depth).map(|depth| depth.max(1));
+                put(reply, "TargetPortalGroupTag", self.portal.group(paths));
                 Purpose::Normal(offer.export)
             }
             _ => return Err(refusal::NO_SESSION_TYPE),

@@ -1,5 +1,6 @@
 //! The commands of the logical unit: operation codes, the bits of a CDB that are used, and the access that they need.
 
+use super::identity::Paths;
 use super::reservation::Needs::{self, Always, Nothing, Read, Write};
 
 /// Operation codes (SPC-4 and SBC-3).
@@ -47,8 +48,46 @@ pub(super) mod op {
 pub(super) mod action {
     pub const READ_CAPACITY_16: u8 = 0x10;
     pub const GET_LBA_STATUS: u8 = 0x12;
+    pub const REPORT_PORT_GROUPS: u8 = 0x0a;
     pub const REPORT_OPERATION_CODES: u8 = 0x0c;
     pub const REPORT_TASK_FUNCTIONS: u8 = 0x0d;
+}
+
+/// The bits of a CDB that are evaluated, with the operation code and service action in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usage {
+    bytes: [u8; 16],
+    length: usize,
+}
+
+impl Usage {
+    /// The operation code, and the bytes behind it in hexadecimal digits.
+    const fn new(opcode: u8, digits: &str) -> Self {
+        let (digits, mut bytes, mut length, mut at) = (digits.as_bytes(), [0; 16], 1, 0);
+        bytes[0] = opcode;
+        while at < digits.len() {
+            if digits[at] == b' ' {
+                at += 1;
+                continue;
+            }
+            bytes[length] = digit(digits[at]) << 4 | digit(digits[at + 1]);
+            (length, at) = (length + 1, at + 2);
+        }
+        Self { bytes, length }
+    }
+
+    /// All bytes of the CDB.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+const fn digit(letter: u8) -> u8 {
+    match letter {
+        b'0'..=b'9' => letter - b'0',
+        b'a'..=b'f' => letter - b'a' + 10,
+        _ => panic!("a hexadecimal digit"),
+    }
 }
 
 /// A command.
@@ -57,160 +96,81 @@ pub(super) struct Entry {
     pub opcode: u8,
     pub action: Option<u8>,
     pub needs: Needs,
-    /// The bits of the CDB that are evaluated, with the operation code and service action in place.
-    pub usage: &'static [u8],
+    pub usage: Usage,
 }
 
-const fn entry(needs: Needs, usage: &'static [u8]) -> Entry {
-    Entry { opcode: usage[0], action: None, needs, usage }
+const fn command(needs: Needs, opcode: u8, digits: &str) -> Entry {
+    Entry { opcode, action: None, needs, usage: Usage::new(opcode, digits) }
 }
 
-const fn acting(action: u8, needs: Needs, usage: &'static [u8]) -> Entry {
-    Entry { opcode: usage[0], action: Some(action), needs, usage }
+/// A command with a service action in the lower bits of its second byte.
+const fn with_action(needs: Needs, opcode: u8, action: u8, digits: &str) -> Entry {
+    let mut usage = Usage::new(opcode, digits);
+    usage.bytes[1] |= action;
+    Entry { opcode, action: Some(action), needs, usage }
 }
 
-/// All commands, the frequent ones first.
+/// All commands, the frequent ones first: the access that they need, the code, and the evaluated bits behind it.
 const ENTRIES: &[Entry] = &[
-    entry(Read, &[op::READ_10, 0xf8, 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0x04]),
-    entry(Write, &[op::WRITE_10, 0xf8, 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0x04]),
-    entry(Read, &[op::READ_16, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04]),
-    entry(
-        Write,
-        &[op::WRITE_16, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04],
-    ),
-    entry(Write, &[op::SYNCHRONIZE_CACHE_10, 0x02, 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0x04]),
-    entry(Write, &[op::UNMAP, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0x04]),
-    entry(Nothing, &[op::TEST_UNIT_READY, 0, 0, 0, 0, 0x04]),
-    entry(Always, &[op::REQUEST_SENSE, 0x01, 0, 0, 0xff, 0x04]),
-    entry(Read, &[op::READ_6, 0x1f, 0xff, 0xff, 0xff, 0x04]),
-    entry(Write, &[op::WRITE_6, 0x1f, 0xff, 0xff, 0xff, 0x04]),
-    entry(Always, &[op::INQUIRY, 0x01, 0xff, 0xff, 0xff, 0x04]),
-    entry(Always, &[op::RESERVE_6, 0, 0, 0, 0, 0x04]),
-    entry(Always, &[op::RELEASE_6, 0, 0, 0, 0, 0x04]),
-    entry(Read, &[op::MODE_SENSE_6, 0x08, 0xff, 0xff, 0xff, 0x04]),
-    entry(Nothing, &[op::START_STOP_UNIT, 0x01, 0, 0x0f, 0xf7, 0x04]),
-    entry(Nothing, &[op::READ_CAPACITY_10, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x01, 0x04]),
-    entry(Write, &[op::WRITE_AND_VERIFY_10, 0xf6, 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0x04]),
-    entry(Read, &[op::VERIFY_10, 0xf6, 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0x04]),
-    entry(Read, &[op::PRE_FETCH_10, 0x02, 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0x04]),
-    entry(Write, &[op::WRITE_SAME_10, 0xf8, 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0x04]),
-    entry(Read, &[op::MODE_SENSE_10, 0x18, 0xff, 0xff, 0, 0, 0, 0xff, 0xff, 0x04]),
-    acting(0, Nothing, &[op::PERSISTENT_RESERVE_IN, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0x04]),
-    acting(1, Nothing, &[op::PERSISTENT_RESERVE_IN, 1, 0, 0, 0, 0, 0, 0xff, 0xff, 0x04]),
-    acting(2, Nothing, &[op::PERSISTENT_RESERVE_IN, 2, 0, 0, 0, 0, 0, 0xff, 0xff, 0x04]),
-    acting(3, Nothing, &[op::PERSISTENT_RESERVE_IN, 3, 0, 0, 0, 0, 0, 0xff, 0xff, 0x04]),
-    acting(0, Nothing, &[op::PERSISTENT_RESERVE_OUT, 0, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x04]),
-    acting(1, Nothing, &[op::PERSISTENT_RESERVE_OUT, 1, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x04]),
-    acting(2, Nothing, &[op::PERSISTENT_RESERVE_OUT, 2, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x04]),
-    acting(3, Nothing, &[op::PERSISTENT_RESERVE_OUT, 3, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x04]),
-    acting(4, Nothing, &[op::PERSISTENT_RESERVE_OUT, 4, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x04]),
-    acting(5, Nothing, &[op::PERSISTENT_RESERVE_OUT, 5, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x04]),
-    acting(6, Nothing, &[op::PERSISTENT_RESERVE_OUT, 6, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x04]),
-    entry(
-        Write,
-        &[op::COMPARE_AND_WRITE, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0xff, 0, 0x04],
-    ),
-    entry(Write, &[op::ORWRITE, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04]),
-    entry(
-        Write,
-        &[
-            op::WRITE_AND_VERIFY_16,
-            0xf6,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0,
-            0x04,
-        ],
-    ),
-    entry(
-        Read,
-        &[op::VERIFY_16, 0xf6, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04],
-    ),
-    entry(
-        Read,
-        &[op::PRE_FETCH_16, 0x02, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04],
-    ),
-    entry(
-        Write,
-        &[
-            op::SYNCHRONIZE_CACHE_16,
-            0x02,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0,
-            0x04,
-        ],
-    ),
-    entry(
-        Write,
-        &[op::WRITE_SAME_16, 0xf9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04],
-    ),
-    acting(
-        action::READ_CAPACITY_16,
-        Nothing,
-        &[op::SERVICE_ACTION_IN_16, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0x04],
-    ),
-    acting(
-        action::GET_LBA_STATUS,
-        Read,
-        &[
-            op::SERVICE_ACTION_IN_16,
-            0x12,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0xff,
-            0,
-            0x04,
-        ],
-    ),
-    entry(Always, &[op::REPORT_LUNS, 0, 0xff, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0x04]),
-    acting(
-        action::REPORT_OPERATION_CODES,
-        Nothing,
-        &[op::MAINTENANCE_IN, 0x0c, 0x87, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04],
-    ),
-    acting(
-        action::REPORT_TASK_FUNCTIONS,
-        Nothing,
-        &[op::MAINTENANCE_IN, 0x0d, 0x80, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0x04],
-    ),
-    entry(Read, &[op::READ_12, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04]),
-    entry(Write, &[op::WRITE_12, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04]),
-    entry(Write, &[op::WRITE_AND_VERIFY_12, 0xf6, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04]),
-    entry(Read, &[op::VERIFY_12, 0xf6, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x04]),
+    command(Read, op::READ_10, "f8 ffffffff 00 ffff 04"),
+    command(Write, op::WRITE_10, "f8 ffffffff 00 ffff 04"),
+    command(Read, op::READ_16, "f8 ffffffffffffffff ffffffff 00 04"),
+    command(Write, op::WRITE_16, "f8 ffffffffffffffff ffffffff 00 04"),
+    command(Write, op::SYNCHRONIZE_CACHE_10, "02 ffffffff 00 ffff 04"),
+    command(Write, op::UNMAP, "00 00000000 00 ffff 04"),
+    command(Nothing, op::TEST_UNIT_READY, "00 0000 00 04"),
+    command(Always, op::REQUEST_SENSE, "01 0000 ff 04"),
+    command(Read, op::READ_6, "1f ffff ff 04"),
+    command(Write, op::WRITE_6, "1f ffff ff 04"),
+    command(Always, op::INQUIRY, "01 ff ffff 04"),
+    command(Always, op::RESERVE_6, "00 0000 00 04"),
+    command(Always, op::RELEASE_6, "00 0000 00 04"),
+    command(Read, op::MODE_SENSE_6, "08 ffff ff 04"),
+    command(Nothing, op::START_STOP_UNIT, "01 000f f7 04"),
+    command(Nothing, op::READ_CAPACITY_10, "00 ffffffff 0000 01 04"),
+    command(Write, op::WRITE_AND_VERIFY_10, "f6 ffffffff 00 ffff 04"),
+    command(Read, op::VERIFY_10, "f6 ffffffff 00 ffff 04"),
+    command(Read, op::PRE_FETCH_10, "02 ffffffff 00 ffff 04"),
+    command(Write, op::WRITE_SAME_10, "f8 ffffffff 00 ffff 04"),
+    command(Read, op::MODE_SENSE_10, "18 ffff 000000 ffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_IN, 0, "00 0000000000 ffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_IN, 1, "00 0000000000 ffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_IN, 2, "00 0000000000 ffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_IN, 3, "00 0000000000 ffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_OUT, 0, "00 ff 0000 ffffffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_OUT, 1, "00 ff 0000 ffffffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_OUT, 2, "00 ff 0000 ffffffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_OUT, 3, "00 ff 0000 ffffffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_OUT, 4, "00 ff 0000 ffffffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_OUT, 5, "00 ff 0000 ffffffff 04"),
+    with_action(Nothing, op::PERSISTENT_RESERVE_OUT, 6, "00 ff 0000 ffffffff 04"),
+    command(Write, op::COMPARE_AND_WRITE, "f8 ffffffffffffffff 000000 ff 00 04"),
+    command(Write, op::ORWRITE, "f8 ffffffffffffffff ffffffff 00 04"),
+    command(Write, op::WRITE_AND_VERIFY_16, "f6 ffffffffffffffff ffffffff 00 04"),
+    command(Read, op::VERIFY_16, "f6 ffffffffffffffff ffffffff 00 04"),
+    command(Read, op::PRE_FETCH_16, "02 ffffffffffffffff ffffffff 00 04"),
+    command(Write, op::SYNCHRONIZE_CACHE_16, "02 ffffffffffffffff ffffffff 00 04"),
+    command(Write, op::WRITE_SAME_16, "f9 ffffffffffffffff ffffffff 00 04"),
+    with_action(Nothing, op::SERVICE_ACTION_IN_16, action::READ_CAPACITY_16, "00 0000000000000000 ffffffff 00 04"),
+    with_action(Read, op::SERVICE_ACTION_IN_16, action::GET_LBA_STATUS, "00 ffffffffffffffff ffffffff 00 04"),
+    command(Always, op::REPORT_LUNS, "00 ff 000000 ffffffff 00 04"),
+    REPORT_PORT_GROUPS,
+    with_action(Nothing, op::MAINTENANCE_IN, action::REPORT_OPERATION_CODES, "00 87 ff ffff ffffffff 00 04"),
+    with_action(Nothing, op::MAINTENANCE_IN, action::REPORT_TASK_FUNCTIONS, "00 80 000000 ffffffff 00 04"),
+    command(Read, op::READ_12, "f8 ffffffff ffffffff 00 04"),
+    command(Write, op::WRITE_12, "f8 ffffffff ffffffff 00 04"),
+    command(Write, op::WRITE_AND_VERIFY_12, "f6 ffffffff ffffffff 00 04"),
+    command(Read, op::VERIFY_12, "f6 ffffffff ffffffff 00 04"),
 ];
 
-fn all() -> impl Iterator<Item = &'static Entry> {
-    ENTRIES.iter()
+/// Only units with asymmetric paths have it.
+const REPORT_PORT_GROUPS: Entry =
+    with_action(Always, op::MAINTENANCE_IN, action::REPORT_PORT_GROUPS, "e0 00000000 ffffffff 00 04");
+
+/// The commands of a unit.
+fn all(paths: Paths) -> impl Iterator<Item = &'static Entry> {
+    let is_known = move |entry: &&Entry| paths == Paths::TwoControllers || entry.usage != REPORT_PORT_GROUPS.usage;
+    ENTRIES.iter().filter(is_known)
 }
 
 /// The result of the search for a command.
@@ -223,9 +183,9 @@ pub(super) enum Found {
 }
 
 /// Finds the command of a CDB.
-pub(super) fn find(opcode: u8, action: u8) -> Found {
+pub(super) fn find(opcode: u8, action: u8, paths: Paths) -> Found {
     let mut found = Found::Nothing;
-    for entry in all().filter(|entry| entry.opcode == opcode) {
+    for entry in all(paths).filter(|entry| entry.opcode == opcode) {
         if entry.action.is_none_or(|own| own == action) {
             return Found::Entry(entry);
         }
@@ -237,35 +197,41 @@ pub(super) fn find(opcode: u8, action: u8) -> Found {
 /// The descriptor of timeouts. None is stated, so it is zero but for its length.
 const TIMEOUTS: [u8; 12] = [0, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// REPORT SUPPORTED OPERATION CODES: `None` for an invalid combination of fields.
-pub(super) fn report(options: u8, opcode: u8, action: u16, timeouts: bool) -> Option<Vec<u8>> {
-    if options == 0 {
-        let rows: Vec<u8> = all().flat_map(|entry| row(entry, timeouts)).collect();
-        return Some([&(rows.len() as u32).to_be_bytes()[..], &rows].concat());
-    }
-    let has_actions = all().any(|entry| entry.opcode == opcode && entry.action.is_some());
-    if (options == 1 && has_actions) || (options == 2 && !has_actions && known(opcode)) || options > 3 {
-        return None;
-    }
-    let matches = |entry: &&Entry| entry.opcode == opcode && entry.action.unwrap_or(0) as u16 == action;
-    let entry = match options {
-        1 => all().find(|entry| entry.opcode == opcode),
-        _ => all().find(matches),
-    };
-    let Some(entry) = entry else { return Some(vec![0, 1, 0, 0]) };
-    let flags = if timeouts { 0x83 } else { 0x03 };
-    let size = (entry.usage.len() as u16).to_be_bytes();
-    let tail = if timeouts { &TIMEOUTS[..] } else { &[] };
-    Some([&[0, flags], &size[..], entry.usage, tail].concat())
+/// REPORT SUPPORTED OPERATION CODES.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Report {
+    /// All commands, one without service actions, or one with them.
+    pub options: u8,
+    pub opcode: u8,
+    pub action: u16,
 }
 
-fn known(opcode: u8) -> bool {
-    all().any(|entry| entry.opcode == opcode)
+impl Report {
+    /// The data, with descriptors of timeouts if wanted; `None` for an invalid combination of fields.
+    pub(super) fn data(self, timeouts: bool, paths: Paths) -> Option<Vec<u8>> {
+        let Self { options, opcode, action } = self;
+        if options == 0 {
+            let rows: Vec<u8> = all(paths).flat_map(|entry| row(entry, timeouts)).collect();
+            return Some([&(rows.len() as u32).to_be_bytes()[..], &rows].concat());
+        }
+        let mut own = all(paths).filter(|entry| entry.opcode == opcode).peekable();
+        let has_actions = own.peek().map(|entry| entry.action.is_some());
+        if matches!((options, has_actions), (1, Some(true)) | (2, Some(false)) | (3.., _)) {
+            return None;
+        }
+        let Some(entry) = own.find(|entry| options == 1 || entry.action.unwrap_or(0) as u16 == action) else {
+            return Some(vec![0, 1, 0, 0]);
+        };
+        let flags = if timeouts { 0x83 } else { 0x03 };
+        let usage = entry.usage.bytes();
+        let tail = if timeouts { &TIMEOUTS[..] } else { &[] };
+        Some([&[0, flags], &(usage.len() as u16).to_be_bytes()[..], usage, tail].concat())
+    }
 }
 
 fn row(entry: &Entry, timeouts: bool) -> Vec<u8> {
     let flags = u8::from(entry.action.is_some()) | if timeouts { 2 } else { 0 };
-    let size = entry.usage.len() as u8;
+    let size = entry.usage.bytes().len() as u8;
     let row = [entry.opcode, 0, 0, entry.action.unwrap_or(0), 0, flags, 0, size];
     let tail = if timeouts { &TIMEOUTS[..] } else { &[] };
     [&row[..], tail].concat()
@@ -275,27 +241,49 @@ fn row(entry: &Entry, timeouts: bool) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    const BOTH: [Paths; 2] = [Paths::Equal, Paths::TwoControllers];
+
+    fn report(options: u8, opcode: u8, action: u16, timeouts: bool, paths: Paths) -> Option<Vec<u8>> {
+        Report { options, opcode, action }.data(timeouts, paths)
+    }
+
     #[test]
     fn every_command_is_reported_as_it_is_found() {
-        let list = report(0, 0, 0, false).unwrap();
-        assert_eq!(list.len(), 4 + 8 * all().count());
-        for row in list[4..].chunks(8) {
-            let options = if row[5] & 1 == 0 { 1 } else { 2 };
-            let one = report(options, row[0], row[3].into(), true).unwrap();
-            assert_eq!((one[1], usize::from(one[3])), (0x83, usize::from(row[7])), "{row:x?}");
-            assert_eq!(one.len(), 4 + usize::from(row[7]) + 12);
-            assert_eq!(one[4], row[0]);
-            assert!(matches!(find(row[0], row[3]), Found::Entry(entry) if entry.opcode == row[0]));
+        for paths in BOTH {
+            let list = report(0, 0, 0, false, paths).unwrap();
+            assert_eq!(list.len(), 4 + 8 * all(paths).count());
+            for row in list[4..].chunks(8) {
+                let options = if row[5] & 1 == 0 { 1 } else { 2 };
+                let one = report(options, row[0], row[3].into(), true, paths).unwrap();
+                assert_eq!((one[1], usize::from(one[3])), (0x83, usize::from(row[7])), "{row:x?}");
+                assert_eq!(one.len(), 4 + usize::from(row[7]) + 12);
+                assert_eq!(one[4], row[0]);
+                assert!(matches!(find(row[0], row[3], paths), Found::Entry(entry) if entry.opcode == row[0]));
+            }
+        }
+    }
+
+    /// The groups of operation codes have CDBs of one length (SPC-4, 4.2.5.1), and control is their last byte.
+    #[test]
+    fn lengths_are_those_of_the_groups_of_codes() {
+        for entry in all(Paths::TwoControllers) {
+            let length = [6, 10, 10, 0, 16, 12, 0, 0][usize::from(entry.opcode >> 5)];
+            let usage = entry.usage.bytes();
+            assert_eq!((usage.len(), usage.last()), (length, Some(&4)), "{:#x}", entry.opcode);
+            assert_eq!(entry.action.map(|action| usage[1] & 0x1f == action), entry.action.map(|_| true));
         }
     }
 
     #[test]
     fn unknown_commands_are_reported_as_such() {
-        assert_eq!(report(1, 0x04, 0, false), Some(vec![0, 1, 0, 0]));
-        assert_eq!(report(2, op::SERVICE_ACTION_IN_16, 0x1f, false), Some(vec![0, 1, 0, 0]));
-        assert_eq!(report(1, op::SERVICE_ACTION_IN_16, 0, false), None);
-        assert_eq!(report(2, op::READ_10, 0, false), None);
-        assert!(matches!(find(0x04, 0), Found::Nothing));
-        assert!(matches!(find(op::PERSISTENT_RESERVE_IN, 4), Found::OtherActions));
+        let report = |options, opcode, action| report(options, opcode, action, false, Paths::Equal);
+        assert_eq!(report(1, 0x04, 0), Some(vec![0, 1, 0, 0]));
+        assert_eq!(report(2, op::SERVICE_ACTION_IN_16, 0x1f), Some(vec![0, 1, 0, 0]));
+        assert_eq!(report(1, op::SERVICE_ACTION_IN_16, 0), None);
+        assert_eq!(report(2, op::READ_10, 0), None);
+        assert!(matches!(find(0x04, 0, Paths::Equal), Found::Nothing));
+        assert!(matches!(find(op::PERSISTENT_RESERVE_IN, 4, Paths::Equal), Found::OtherActions));
+        let groups = BOTH.map(|paths| find(op::MAINTENANCE_IN, action::REPORT_PORT_GROUPS, paths));
+        assert!(matches!(groups, [Found::OtherActions, Found::Entry(_)]), "{groups:?}");
     }
 }

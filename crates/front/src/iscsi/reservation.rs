@@ -4,7 +4,7 @@
 
 use super::identity::scsi_name;
 use super::sense::Sense;
-use super::wire::PORTAL_GROUP;
+use super::target::Portal;
 
 /// Registrations at most.
 const REGISTRATIONS_MAX: usize = 256;
@@ -146,7 +146,7 @@ impl Reservations {
         if let Some(held) = held {
             (bytes[12], bytes[13]) = (1, held.kind.number());
         }
-        bytes[19] = PORTAL_GROUP as u8;
+        bytes[18..20].copy_from_slice(&Portal::default().number().to_be_bytes());
         // The transport identifier of iSCSI with a port name.
         bytes[24..28].copy_from_slice(&[0x45, 0, 0, name.len() as u8]);
         let identifier = name.len() as u32 + 4;

@@ -51,6 +51,7 @@ impl Sense {
     pub(super) const RESERVATIONS_PREEMPTED: Self = Self::new(UNIT_ATTENTION, 0x2a, 0x03);
     pub(super) const RESERVATIONS_RELEASED: Self = Self::new(UNIT_ATTENTION, 0x2a, 0x04);
     pub(super) const REGISTRATIONS_PREEMPTED: Self = Self::new(UNIT_ATTENTION, 0x2a, 0x05);
+    pub(super) const ACCESS_STATE_CHANGED: Self = Self::new(UNIT_ATTENTION, 0x2a, 0x06);
     pub(super) const COMMANDS_CLEARED: Self = Self::new(UNIT_ATTENTION, 0x2f, 0x00);
 
     const fn new(key: u8, code: u8, qualifier: u8) -> Self {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use plimsoll_volume::Export;
 
 use super::chap::Chap;
-use super::identity::InquiryNames;
+use super::identity::{InquiryNames, Paths};
 use super::reservation::Reservations;
 use super::sense::Sense;
 use crate::offer::Offer;
@@ -47,14 +47,73 @@ impl Default for TargetSettings {
 
 impl TargetSettings {
     /// The name of the target of an export.
-    pub fn target_name(&self, export: &str) -> String {
-        if export.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, export.to_ascii_lowercase()) }
+    pub(super) fn target_name(&self, Offer { name, unit, .. }: &Offer) -> String {
+        match unit {
+            Some(unit) => unit.target.clone(),
+            None if name.is_empty() => self.name.clone(),
+            None => format!("{}:{}", self.name, name.to_ascii_lowercase()),
+        }
     }
 }
 
-/// The targets of a server: a handle on their common state.
+/// A portal: its place among those of the server, from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Portal(u16);
+
+impl Portal {
+    pub(super) const fn at(place: u16) -> Self {
+        Self(place)
+    }
+
+    /// The relative identifier of the target port.
+    pub(super) const fn number(self) -> u16 {
+        self.0 + 1
+    }
+
+    /// The group of the port, which is also the tag of its portal group.
+    pub(super) const fn group(self, paths: Paths) -> u16 {
+        match paths {
+            Paths::Equal => 1,
+            Paths::TwoControllers => self.0 % 2 + 1,
+        }
+    }
+}
+
+/// One of the two controllers of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Controller {
+    /// That of the first portal and every second one after it.
+    #[default]
+    A,
+    /// That of the second portal and every second one after it.
+    B,
+}
+
+impl Controller {
+    /// The group of its ports.
+    pub(super) const fn group(self) -> u16 {
+        match self {
+            Self::A => 1,
+            Self::B => 2,
+        }
+    }
+
+    /// The other controller.
+    #[must_use]
+    pub const fn partner(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}
+
+/// The targets of a server, as seen through one of its portals: a handle on their common state.
 #[derive(Clone, Debug)]
-pub struct Targets(Rc<RefCell<State>>);
+pub struct Targets {
+    state: Rc<RefCell<State>>,
+    pub(super) portal: Portal,
+}
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -69,6 +128,8 @@ pub(super) struct State {
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub reservations: Reservations,
+    /// The controller whose paths are optimized.
+    pub owner: Controller,
 }
 
 /// Identifies a session of a server.
@@ -81,6 +142,8 @@ pub(super) struct SessionState {
     export: Export,
     /// Name of the initiator and its ISID.
     port: String,
+    /// Portal group of the target.
+    group: u16,
     attentions: Vec<Sense>,
     /// Raised by each reset or abort of all its tasks.
     pub epoch: u64,
@@ -92,30 +155,55 @@ impl Targets {
     /// Targets without sessions.
     pub fn new(settings: TargetSettings) -> Self {
         let (units, sessions) = (BTreeMap::new(), BTreeMap::new());
-        Self(Rc::new(RefCell::new(State { settings, units, sessions, next: 1 })))
+        let state = Rc::new(RefCell::new(State { settings, units, sessions, next: 1 }));
+        Self { state, portal: Portal::default() }
+    }
+
+    /// The same targets through the portal at this place, from 0. The place determines the controller of the path.
+    #[must_use]
+    pub fn at_portal(&self, place: u16) -> Self {
+        Self { state: Rc::clone(&self.state), portal: Portal::at(place) }
     }
 
     pub(super) fn state(&self) -> RefMut<'_, State> {
-        self.0.borrow_mut()
+        self.state.borrow_mut()
+    }
+
+    /// Forgets the state of a unit that is no longer offered: another one may get its number.
+    pub(crate) fn forget(&self, export: Export) {
+        self.state().units.remove(&export.0);
+    }
+
+    /// Makes a controller the owner of a unit. Its initiators get a unit attention.
+    pub(crate) fn set_owner(&self, export: Export, owner: Controller) {
+        let mut state = self.state();
+        let before = std::mem::replace(&mut state.unit(export).owner, owner);
+        if before != owner {
+            for session in state.sessions.values_mut().filter(|session| session.export == export) {
+                session.attend(Sense::ACCESS_STATE_CHANGED);
+            }
+        }
     }
 }
 
 impl State {
     /// Names of targets, and their exports.
     pub(super) fn target<'a>(&self, offers: &'a [Offer], name: &str) -> Option<&'a Offer> {
-        offers.iter().find(|offer| self.settings.target_name(&offer.name) == name)
+        offers.iter().find(|offer| self.settings.target_name(offer) == name)
     }
 
-    /// Begins a session, which ends an earlier one of the same initiator port (RFC 7143, 6.3.5).
-    pub(super) fn begin(&mut self, export: Export, port: &str) -> SessionId {
-        let same = |session: &&mut SessionState| session.export == export && session.port == port;
+    /// Begins a session with a portal group, which ends an earlier one of the same initiator port with that group
+    /// (RFC 7143, 6.3.5).
+    pub(super) fn begin(&mut self, export: Export, port: &str, group: u16) -> SessionId {
+        let same =
+            |session: &&mut SessionState| session.export == export && session.port == port && session.group == group;
         for session in self.sessions.values_mut().filter(same) {
             session.ended = true;
         }
         let id = SessionId(self.next);
         self.next += 1;
         let (attentions, port) = (vec![Sense::POWER_ON], port.to_owned());
-        self.sessions.insert(id, SessionState { export, port, attentions, epoch: 0, ended: false });
+        self.sessions.insert(id, SessionState { export, port, group, attentions, epoch: 0, ended: false });
         self.units.entry(export.0).or_default();
         id
     }
@@ -190,10 +278,13 @@ mod tests {
     fn login_of_the_same_port_replaces_a_session() {
         let targets = Targets::new(TargetSettings::default());
         let mut state = targets.state();
-        let [first, other] = ["a", "b"].map(|port| state.begin(Export(0), port));
-        let second = state.begin(Export(0), "a");
+        let [first, other] = ["a", "b"].map(|port| state.begin(Export(0), port, 1));
+        let second = state.begin(Export(0), "a", 1);
         let ended = [first, other, second].map(|id| state.session(id).unwrap().ended);
         assert_eq!(ended, [true, false, false]);
+        let beyond = state.begin(Export(0), "a", 2);
+        assert!([second, beyond].iter().all(|id| !state.session(*id).unwrap().ended), "another portal group");
+        state.end(beyond);
         state.unit(Export(0)).reservations.reserve("a").unwrap();
         state.end(first);
         assert!(state.unit(Export(0)).reservations.reserved.is_some(), "the second session holds it");
@@ -205,7 +296,7 @@ mod tests {
     fn unit_attentions_are_reported_once() {
         let targets = Targets::new(TargetSettings::default());
         let mut state = targets.state();
-        let [a, b] = ["a", "b"].map(|port| state.begin(Export(0), port));
+        let [a, b] = ["a", "b"].map(|port| state.begin(Export(0), port, 1));
         state.abort(Export(0), a, None, Sense::RESET);
         state.notify(Export(0), "b", Sense::RESET);
         let session = state.session(b).unwrap();
@@ -217,9 +308,23 @@ mod tests {
     #[test]
     fn names_of_targets_contain_the_export() {
         let settings = TargetSettings { name: "iqn.2026-01.local:a".into(), ..TargetSettings::default() };
-        assert_eq!(
-            [settings.target_name(""), settings.target_name("DB")],
-            ["iqn.2026-01.local:a", "iqn.2026-01.local:a:db"]
-        );
+        let name = |export: &str| settings.target_name(&Offer::new(Export(0), export, 512));
+        assert_eq!([name(""), name("DB")], ["iqn.2026-01.local:a", "iqn.2026-01.local:a:db"]);
+    }
+
+    #[test]
+    fn change_of_the_owner_is_reported_to_all_sessions() {
+        let targets = Targets::new(TargetSettings::default());
+        let [a, b] = ["a", "b"].map(|port| targets.state().begin(Export(0), port, 1));
+        let other = targets.state().begin(Export(1), "a", 1);
+        for owner in [Controller::B, Controller::B] {
+            targets.set_owner(Export(0), owner);
+        }
+        let mut state = targets.state();
+        let mut attentions = |id| std::iter::from_fn(|| state.session(id)?.take_attention()).skip(1).count();
+        assert_eq!([a, b, other].map(&mut attentions), [1, 1, 0]);
+        drop(state);
+        targets.forget(Export(0));
+        assert_eq!(targets.state().unit(Export(0)).owner, Controller::A);
     }
 }

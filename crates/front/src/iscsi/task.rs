@@ -6,10 +6,12 @@ use plimsoll_volume::{Errno, Request};
 
 use super::IscsiCodec;
 use super::cdb::{Gathered, PARAMETERS_MAX, Plan, same_zeroes, sense_data};
+use super::identity::{self, SAME_MAX};
 use super::opcodes::{self, Found, op};
 use super::reservation::{Change, Needs, NotReserved, action};
 use super::sense::{Sense, status};
 use super::target::SessionState;
+use super::unneeded::Unneeded;
 use super::wire::{Header, NO_TAG, Numbering, flag, padding, response};
 use crate::codec::{Combination, Decoded, Division, Exports, Incoming, Message, Operation, Tag};
 
@@ -195,7 +197,7 @@ impl IscsiCodec {
         match self.take_number(header) {
             Place::Next => {}
             Place::Outside => {
-                self.discard = self.segment_bytes(segment);
+                self.pass_by(segment);
                 return Message::Handled;
             }
             Place::Gap => return Message::Invalid,
@@ -207,11 +209,11 @@ impl IscsiCodec {
             Ok(Plan::Write(request)) => (request.length as u32, Sink::Volume(request)),
             Ok(Plan::Gather { bytes, then }) => (bytes, Sink::Codec { bytes: Vec::new(), then }),
             Ok(plan) => {
-                self.discard = self.segment_bytes(segment);
+                self.pass_by(segment);
                 return self.execute(command, plan, out);
             }
             Err(reason) => {
-                self.discard = self.segment_bytes(segment);
+                self.pass_by(segment);
                 return self.refuse(command, &reason, out);
             }
         };
@@ -219,7 +221,7 @@ impl IscsiCodec {
         match self.begin_transfer(header, command, sink) {
             Ok(task) => self.accept_segment(task, segment, out),
             Err(reason) => {
-                self.discard = self.segment_bytes(segment);
+                self.pass_by(segment);
                 self.refuse(command, &reason, out)
             }
         }
@@ -258,13 +260,14 @@ impl IscsiCodec {
         if !passes && let Some(attention) = state.session(session.id).and_then(SessionState::take_attention) {
             return Err(attention.into());
         }
-        let entry = match opcodes::find(cdb[0], cdb[1] & 0x1f) {
+        let paths = session.unit.identity.paths;
+        let entry = match opcodes::find(cdb[0], cdb[1] & 0x1f, paths) {
             Found::Entry(entry) => entry,
             Found::OtherActions => return Err(Sense::INVALID_FIELD.into()),
             Found::Nothing => return Err(Sense::INVALID_COMMAND.into()),
         };
         // NACA, which is not supported.
-        if cdb[entry.usage.len() - 1] & 4 != 0 {
+        if cdb[entry.usage.bytes().len() - 1] & 4 != 0 {
             return Err(Sense::INVALID_FIELD.into());
         }
         let reservations = &mut state.unit(session.export).reservations;
@@ -286,6 +289,7 @@ impl IscsiCodec {
             }
             Plan::Sense { allocated } => Ok(truncated(sense_data(self.attention()).to_vec(), allocated)),
             Plan::ReserveIn { action, allocated } => Ok(truncated(self.reserve_in(action), allocated)),
+            Plan::PortGroups { extended, allocated } => Ok(truncated(self.port_groups(extended), allocated)),
             Plan::Read(request) => return self.read(command, request, out),
             Plan::Internal(request) => return self.serve(command, Operation::Io(request), 0),
             Plan::Extents { offset, length, allocated } => {
@@ -396,7 +400,7 @@ impl IscsiCodec {
         let transfer = number.and_then(|number| self.transfer(number).map(|transfer| (number, transfer)));
         let Some((number, transfer)) = transfer else {
             // Data of a command that has failed or was aborted.
-            self.discard = self.segment_bytes(segment);
+            self.pass_by(segment);
             return Message::Handled;
         };
         let in_order = header.u32(36) == transfer.data_sn && header.u32(40) == transfer.received;
@@ -430,11 +434,17 @@ impl IscsiCodec {
 
     /// Ends a command whose data are not in order, without its present segment.
     fn break_off(&mut self, number: u32, sense: Sense, segment: u32, out: &mut Vec<u8>) -> Message {
-        self.discard = self.segment_bytes(segment);
+        self.pass_by(segment);
         if let Some(task) = self.finish(number) {
             self.fail(task.command, sense, None, out);
         }
         Message::Handled
+    }
+
+    /// Ignores a data segment but for its digest.
+    fn pass_by(&mut self, segment: u32) {
+        let sum = self.sender.data_digest.start().filter(|_| segment > 0);
+        self.unneeded = Unneeded::new(self.segment_bytes(segment), sum);
     }
 
     /// Takes a data segment of a task: the server receives it, or the codec keeps it.
@@ -443,11 +453,11 @@ impl IscsiCodec {
         let Some(transfer) = self.transfer(number) else { return Message::Invalid };
         let useful = segment.min(transfer.wanted - transfer.received);
         if useful == 0 {
-            self.discard = segment_bytes;
+            self.pass_by(segment);
             return self.proceed(number, out);
         }
         let start = transfer.received;
-        // Behind data that are not needed, the digest cannot be verified: it is skipped with them.
+        // Behind data that are not needed, the digest ends those.
         let (trailer, unneeded) = if useful == segment {
             (segment_bytes - segment as usize, 0)
         } else {
@@ -463,11 +473,14 @@ impl IscsiCodec {
             Sink::Volume(request) => {
                 let request = *request;
                 transfer.received += useful;
-                let is_whole = start == 0 && useful == transfer.wanted;
+                let is_whole = start == 0 && useful == transfer.wanted && unneeded == 0;
                 let part = Request { offset: request.offset + u64::from(start), length: useful.into(), ..request };
-                self.discard = unneeded;
+                let sum = self.sender.data_digest.start().filter(|_| unneeded > 0);
+                self.unneeded = Unneeded::new(unneeded, sum);
+                // With the first byte behind it, the payload is added to the sum.
+                let trailer = if sum.is_some() { 1 } else { trailer as u8 };
                 let mut incoming = self.incoming(number, Operation::Io(part));
-                (incoming.payload, incoming.trailer) = (useful, trailer as u8);
+                (incoming.payload, incoming.trailer) = (useful, trailer);
                 if is_whole {
                     self.set_served(number);
                     return Message::Request(incoming);
@@ -494,7 +507,7 @@ impl IscsiCodec {
         let taken = left.min(input.len());
         let Some(transfer) = self.transfer(task) else {
             // It was aborted.
-            self.discard = left + unneeded + trailer;
+            self.unneeded = Unneeded::new(left + unneeded + trailer, None);
             return Decoded { used: 0, message: Message::Handled };
         };
         let Sink::Codec { bytes, .. } = &mut transfer.sink else {
@@ -513,7 +526,12 @@ impl IscsiCodec {
             return Decoded { used: taken + trailer, message: Message::Invalid };
         }
         transfer.received += data.len() as u32;
-        self.discard = unneeded;
+        if unneeded > 0 {
+            let sum = digest.start().map(|sum| crc32c::crc32c_append(sum, data));
+            self.unneeded = Unneeded::new(unneeded, sum);
+            self.resume = Some(task);
+            return Decoded { used: taken + trailer, message: Message::Handled };
+        }
         Decoded { used: taken + trailer, message: self.proceed(task, out) }
     }
 
@@ -597,11 +615,15 @@ impl IscsiCodec {
                 Some(Err(sense)) => Err(NotPlanned::Sense(sense)),
                 _ => Ok(()),
             },
-            Gathered::Same { request, unmap } => {
-                if let Some(request) = same_zeroes(request, unmap, &bytes) {
+            Gathered::Same { request, unmap, any_pattern } => {
+                if any_pattern || bytes.iter().all(|byte| *byte == 0) {
+                    let request = same_zeroes(request, unmap);
                     return Message::Request(self.incoming(number, Operation::Io(request)));
                 }
-                return self.combine(number, bytes, Combination::Repeat, request);
+                if request.length <= SAME_MAX {
+                    return self.combine(number, bytes, Combination::Repeat, request);
+                }
+                Err(NotPlanned::Sense(Sense::INVALID_FIELD))
             }
             Gathered::Combine { request, .. } if request.length == 0 => Ok(()),
             Gathered::Combine { combination, request } => return self.combine(number, bytes, combination, request),
@@ -666,6 +688,15 @@ impl IscsiCodec {
             }
         }
         Ok(())
+    }
+
+    /// REPORT TARGET PORT GROUPS: the ports and the state of both controllers.
+    fn port_groups(&self, extended: bool) -> Vec<u8> {
+        let Some(session) = self.session() else { return Vec::new() };
+        let mut state = self.targets.state();
+        let owner = state.unit(session.export).owner;
+        let ports = state.settings.portals.len().max(1) as u16;
+        identity::port_groups(session.unit.identity.paths, owner, ports, extended)
     }
 
     /// PERSISTENT RESERVE IN.

@@ -9,9 +9,6 @@ pub(super) const DIGEST_BYTES: usize = 4;
 /// The tag that refers to no task.
 pub(super) const NO_TAG: u32 = u32::MAX;
 
-/// The only portal group.
-pub(super) const PORTAL_GROUP: u16 = 1;
-
 /// Operation codes of initiators.
 pub(super) mod request {
     pub const NOP_OUT: u8 = 0x00;
@@ -157,6 +154,14 @@ impl Digest {
         match self {
             Self::None => 0,
             Self::Crc32c => DIGEST_BYTES,
+        }
+    }
+
+    /// The CRC32C of no bytes, if there are digests.
+    pub(super) const fn start(self) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::Crc32c => Some(0),
         }
     }
 

@@ -105,7 +105,7 @@ impl Handshake {
     pub fn feed(&mut self, input: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Fed {
         let mut used = 0;
         loop {
-            match self.one(&input[used..], offers, out) {
+            match self.message(&input[used..], offers, out) {
                 None => return Fed { used, step: Step::More },
                 Some(Fed { used: more, step }) => {
                     used += more;
@@ -117,8 +117,8 @@ impl Handshake {
         }
     }
 
-    /// One message; `None` when it is not complete.
-    fn one(&mut self, input: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Option<Fed> {
+    /// Processes a message; `None` if it is incomplete.
+    fn message(&mut self, input: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Option<Fed> {
         let mut reader = Reader(input);
         match self.state {
             State::ClientFlags => Some(Fed { used: 4, step: self.client_flags(reader.u32()?) }),
@@ -175,7 +175,7 @@ impl Handshake {
             if option == option::EXPORT_NAME {
                 return Step::End;
             }
-            reply(out, option, rep::ERR_TLS_REQD, b"this server asks for TLS first");
+            reply(out, option, rep::ERR_TLS_REQD, b"this server requires TLS");
             return Step::More;
         }
         match option {
@@ -189,7 +189,7 @@ impl Handshake {
             option::LIST => list(data, offers, out),
             option::STRUCTURED_REPLY | option::EXTENDED_HEADERS => self.frame(option, data, out),
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => self.metadata(option, data, offers, out),
-            _ => reply(out, option, rep::ERR_UNSUP, b"this option is not known here"),
+            _ => reply(out, option, rep::ERR_UNSUP, b"unknown option"),
         }
         Step::More
     }
@@ -314,7 +314,7 @@ fn flags(offer: &Offer, style: Style) -> u16 {
     flags
 }
 
-/// The offer of that name. The empty name means the only offer, if there is one only.
+/// The offer with that name. The empty name means the only offer.
 fn named<'a>(offers: &'a [Offer], name: &str) -> Option<&'a Offer> {
     match (offers.iter().find(|offer| offer.name == name), offers) {
         (Some(offer), _) => Some(offer),
@@ -336,7 +336,7 @@ fn list(data: &[u8], offers: &[Offer], out: &mut Vec<u8>) {
     reply(out, option::LIST, rep::ACK, &[]);
 }
 
-/// The name and the informations that INFO or GO ask for; `None` when it is malformed.
+/// The name and the requested information types of INFO or GO; `None` if it is malformed.
 fn choice(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     let mut reader = Reader(data);
     let length = reader.u32()? as usize;
@@ -346,7 +346,7 @@ fn choice(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     reader.0.is_empty().then_some((name, asked))
 }
 
-/// Appends one reply to an option; for errors the data are a sentence for people.
+/// Appends a reply to an option; for errors, the data are a message.
 fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8]) {
     out.extend_from_slice(&OPTION_REPLY.to_be_bytes());
     for word in [option, kind, data.len() as u32] {

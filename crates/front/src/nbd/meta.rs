@@ -1,4 +1,4 @@
-//! The metadata contexts of the handshake: there is one, `base:allocation`.
+//! The metadata contexts of the handshake; only `base:allocation` is supported.
 
 use plimsoll_device::nbd::wire::{ALLOCATION, Reader};
 

@@ -1,4 +1,4 @@
-//! Requests of the transmission phase: found in a stream of bytes, and checked against what is offered.
+//! Requests of the transmission phase: decoding and validation.
 
 use plimsoll_device::nbd::wire::{self, Reader, Style, command, command_flag};
 use plimsoll_volume::{Access, Command, Errno, Request, Space};
@@ -6,14 +6,14 @@ use plimsoll_volume::{Access, Command, Errno, Request, Space};
 use crate::codec::{Division, Operation};
 use crate::offer::Blocks;
 
-/// Maximum bytes of one read or write: as nbdkit has it, and twice what a client may send without being told a maximum.
+/// Maximum bytes of a read or write: as in nbdkit, and twice the default maximum for clients.
 pub const PAYLOAD_MAX: u32 = 64 << 20;
 
 /// The header of a request is invalid, so the next request cannot be found: the connection has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHeader {
     /// The magic number is wrong.
-    #[error("a request begins with {found:#010x}, {expected:#010x} was negotiated")]
+    #[error("request magic {found:#010x}, expected {expected:#010x}")]
     Magic {
         /// The number found.
         found: u32,
@@ -21,11 +21,11 @@ pub enum InvalidHeader {
         expected: u32,
     },
     /// The payload exceeds [`PAYLOAD_MAX`].
-    #[error("a request announces {0} bytes of payload; {PAYLOAD_MAX} are taken")]
+    #[error("request payload of {0} bytes, maximum {PAYLOAD_MAX}")]
     Payload(u64),
 }
 
-/// The header of a request, as it came.
+/// A decoded request header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Its flags.
@@ -88,10 +88,10 @@ impl Header {
         Ok(Some(Self { flags, command, cookie, offset, length, payload: payload as u32 }))
     }
 
-    /// The operation that is requested.
+    /// The requested operation.
     ///
     /// # Errors
-    /// The error to reply. The payload follows all the same.
+    /// The error to reply. The payload follows in any case.
     #[inline]
     pub fn operation(&self, terms: &Terms) -> Result<Operation, Errno> {
         if self.flags & !self.allowed(terms.style)? != 0 {
@@ -133,7 +133,7 @@ impl Header {
         }
     }
 
-    /// The flags that go with the command. FUA goes with all of them.
+    /// Flags that are valid with the command. FUA is valid with all commands.
     fn allowed(&self, style: Style) -> Result<u16, Errno> {
         let own = match self.command {
             command::READ if style > Style::Simple => command_flag::DF,
@@ -160,7 +160,8 @@ impl Header {
         Err(if adds { Errno::NoSpc } else { Errno::Inval })
     }
 
-    /// Zeros whose space is given back are a change of a map and so faster than a write; those that keep it are not.
+    /// Zeroing with deallocation only changes the map, which is faster than a write; zeroing that keeps the space is
+    /// not.
     fn zeroes(&self) -> Result<Operation, Errno> {
         let keeps = self.flags & command_flag::NO_HOLE != 0;
         if keeps && self.flags & command_flag::FAST_ZERO != 0 {

@@ -9,7 +9,7 @@ use std::os::fd::RawFd;
 
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
-use plimsoll_volume::{Backing, Errno, FileId, Io, Job, JobId, Place};
+use plimsoll_volume::{Errno, FileId, Io, Job, JobId, Place};
 
 use super::Server;
 use super::inline_io::InlineIo;
@@ -390,7 +390,7 @@ impl Checked {
     }
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Begins a job on data files with checksums. Returns a job that uses no blocks.
     pub(super) fn begin_checked(&mut self, job: Job) -> io::Result<Option<Job>> {
         let Some(guard) = Guard::of(&job.io) else { return Ok(Some(job)) };
@@ -581,10 +581,10 @@ impl<B: Backing + 'static> Server<B> {
         self.files.sums().map(|sums| sums.damaged().clone()).unwrap_or_default()
     }
 
-    /// A data file with its checksums, to be compared on any thread.
+    /// A data file with its checksums, for comparison on any thread.
     ///
     /// # Errors
-    /// There is none.
+    /// The file does not exist.
     pub fn checked_file(&self, file: FileId) -> io::Result<CheckedFile> {
         self.files.sources(file)
     }
@@ -592,7 +592,7 @@ impl<B: Backing + 'static> Server<B> {
     /// Verifies one block; `None` while it is being written.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The block cannot be read.
     pub fn check_block(&mut self, place: Place) -> io::Result<Option<bool>> {
         let blocks = Blocks::touched(place, BLOCK);
         let guard = Guard { read: Some(blocks), ..Guard::default() };

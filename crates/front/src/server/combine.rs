@@ -2,7 +2,7 @@
 //!
 //! The model sees one request. After its answer the range is read, combined and written.
 
-use plimsoll_volume::{Backing, Command, Errno, Export, NotAccepted, Request};
+use plimsoll_volume::{Command, Errno, Export, NotAccepted, Request};
 
 use super::Server;
 use super::connection::{Current, Lifecycle};
@@ -81,7 +81,7 @@ fn difference<'a>(expected: impl Iterator<Item = &'a u8>, found: &[u8]) -> Optio
     found.iter().zip(expected).position(|(found, expected)| found != expected).map(|at| at as u32)
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Whether another request has locked a range that this one changes.
     #[inline]
     pub(super) fn is_locked(&self, export: Export, operation: Result<Operation, Errno>) -> bool {

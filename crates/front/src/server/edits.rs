@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::mpsc::channel;
 
-use plimsoll_volume::{Backing, Commit, Edit, EditError, Edited, Errno, JobId, Ticket, VolumeId};
+use plimsoll_volume::{Commit, Edit, EditError, Edited, Errno, JobId, Ticket, VolumeId};
 
 use super::{Ended, Handle, Server};
 use crate::files::Replaced;
@@ -23,7 +23,7 @@ pub enum EditFailed {
 }
 
 /// Called when an edit has ended.
-pub(super) type EditCallback<B> = Box<dyn FnOnce(&mut Server<B>, Result<(), Errno>) + Send>;
+pub(super) type EditCallback = Box<dyn FnOnce(&mut Server, Result<(), Errno>) + Send>;
 
 impl Server {
     /// Begins an edit of the store, and calls `then` when it is durable or has failed. Returns the new or changed
@@ -56,7 +56,7 @@ impl Handle {
     }
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Calls back for edits that have ended.
     pub(super) fn end_edits(&mut self) {
         for Edited { ticket, outcome } in self.volumes.edited() {

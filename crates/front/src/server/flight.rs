@@ -1,7 +1,7 @@
 //! Requests in flight: from a client to its volume, and back as a reply.
 
 use plimsoll_units::Instant;
-use plimsoll_volume::{Backing, Command, Errno, Export, NotAccepted, Request, Ticket};
+use plimsoll_volume::{Command, Errno, Export, NotAccepted, Request, Ticket};
 
 use super::Server;
 use crate::codec::{ReadPart, ReplyBody, Tag};
@@ -63,7 +63,7 @@ impl Flight {
     }
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Hands a request to its volume, and to the recorder of its export. A request that is not accepted comes back.
     #[inline]
     pub(super) fn hand_over(

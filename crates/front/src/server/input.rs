@@ -2,7 +2,7 @@
 
 use std::io;
 
-use plimsoll_volume::{Backing, Errno, Export, NotAccepted, Request, Volumes};
+use plimsoll_volume::{Errno, Export, NotAccepted, Request, Volumes};
 
 use super::Server;
 use super::connection::{Connection, Current, Lifecycle};
@@ -48,7 +48,7 @@ pub(super) enum Next {
     End(Lifecycle),
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// The kernel has received bytes of a connection, or its end.
     #[inline]
     pub(super) fn received(&mut self, number: u32, result: i32) -> io::Result<()> {
@@ -383,7 +383,7 @@ impl<B: Backing + 'static> Server<B> {
 
 /// The first byte from `offset` on that is allocated, or is in a hole. A hole follows the last allocated byte.
 #[cold]
-pub(super) fn seek(volumes: &Volumes<impl Backing>, export: Export, mut offset: u64, allocated: bool) -> Option<u64> {
+pub(super) fn seek(volumes: &Volumes, export: Export, mut offset: u64, allocated: bool) -> Option<u64> {
     let size = volumes.size(export);
     while offset < size {
         for extent in volumes.extents(export, offset, size - offset, SEEK_EXTENTS) {

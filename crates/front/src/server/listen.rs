@@ -5,13 +5,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
-use plimsoll_volume::Backing;
 use rustix::net::sockopt;
 
 use super::connection::{Connection, Lifecycle};
 use super::ring::Token;
 use super::{Limits, Server};
 use crate::codec::{Entropy, Protocol, Service};
+use crate::iscsi::Targets;
 
 /// Send buffer of a Unix socket in bytes: large replies leave in few pieces.
 const SOCKET_BYTES: usize = 1 << 20;
@@ -29,6 +29,16 @@ pub(super) struct Listener {
     closed: bool,
 }
 
+impl Listener {
+    /// The iSCSI targets that clients of this socket reach.
+    pub(super) const fn targets(&self) -> Option<&Targets> {
+        match &self.service {
+            Service::Nbd => None,
+            Service::Iscsi(targets) => Some(targets),
+        }
+    }
+}
+
 /// Identifies a listening socket, for [`Server::close_listener`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenerId {
@@ -37,7 +47,7 @@ pub struct ListenerId {
     serial: u64,
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Accepts NBD clients through a listening socket, Unix or TCP.
     pub fn listen(&mut self, socket: impl Into<OwnedFd>) -> io::Result<ListenerId> {
         self.listen_for(socket, Service::Nbd)

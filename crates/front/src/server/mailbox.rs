@@ -5,21 +5,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use plimsoll_volume::Store;
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::Server;
 
-type Call<B> = Box<dyn FnOnce(&mut Server<B>) + Send>;
+type Call = Box<dyn FnOnce(&mut Server) + Send>;
 
 /// Runs calls on the thread of a server.
 #[derive(Debug)]
-pub struct Handle<B = Store> {
-    send: Sender<Call<B>>,
+pub struct Handle {
+    send: Sender<Call>,
     wakeup: Arc<OwnedFd>,
 }
 
-impl<B> Clone for Handle<B> {
+impl Clone for Handle {
     fn clone(&self) -> Self {
         Self { send: self.send.clone(), wakeup: Arc::clone(&self.wakeup) }
     }
@@ -30,9 +29,9 @@ impl<B> Clone for Handle<B> {
 #[error("the server has ended")]
 pub struct Ended;
 
-impl<B> Handle<B> {
+impl Handle {
     /// Runs `call` between two rounds of the loop.
-    pub fn send(&self, call: impl FnOnce(&mut Server<B>) + Send + 'static) -> Result<(), Ended> {
+    pub fn send(&self, call: impl FnOnce(&mut Server) + Send + 'static) -> Result<(), Ended> {
         self.send.send(Box::new(call)).map_err(|_| Ended)?;
         // A full counter wakes the ring as well.
         let _ = rustix::io::write(&self.wakeup, &1u64.to_ne_bytes());
@@ -40,7 +39,7 @@ impl<B> Handle<B> {
     }
 
     /// Runs `call`, and waits for its result.
-    pub fn call<T: Send + 'static>(&self, call: impl FnOnce(&mut Server<B>) -> T + Send + 'static) -> Result<T, Ended> {
+    pub fn call<T: Send + 'static>(&self, call: impl FnOnce(&mut Server) -> T + Send + 'static) -> Result<T, Ended> {
         let (answer, answered) = channel();
         self.send(move |server| {
             let _ = answer.send(call(server));
@@ -50,12 +49,12 @@ impl<B> Handle<B> {
 }
 
 /// The receiving end.
-pub(super) struct Mailbox<B> {
-    pub handle: Handle<B>,
-    receive: Receiver<Call<B>>,
+pub(super) struct Mailbox {
+    pub handle: Handle,
+    receive: Receiver<Call>,
 }
 
-impl<B> Mailbox<B> {
+impl Mailbox {
     pub(super) fn new() -> io::Result<Self> {
         let wakeup = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let (send, receive) = channel();
@@ -67,7 +66,7 @@ impl<B> Mailbox<B> {
     }
 
     /// The calls since the last time.
-    pub(super) fn read(&self) -> Vec<Call<B>> {
+    pub(super) fn read(&self) -> Vec<Call> {
         let _ = rustix::io::read(&*self.handle.wakeup, &mut [0; 8]);
         self.receive.try_iter().collect()
     }

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::{opcode, types};
-use plimsoll_volume::{Backing, Command, Errno, Export, NotAccepted, Reply, Request, Then};
+use plimsoll_volume::{Command, Errno, Export, NotAccepted, Reply, Request, Then};
 
 use super::Server;
 use super::flight::{Client, Flight, Session, Work};
@@ -142,7 +142,7 @@ impl Mounts {
     }
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Serves an export as the file of a mounted filesystem, until that is unmounted.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use plimsoll_volume::{Backing, Command, Reply, Then};
+use plimsoll_volume::{Command, Reply, Then};
 
 use super::Server;
 use super::connection::{Answer, Lifecycle};
@@ -11,7 +11,7 @@ use super::parts::Stream;
 use super::ring::Token;
 use crate::codec::ReplyBody;
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Processes the replies that are due.
     #[inline]
     pub(super) fn answer(&mut self) {

@@ -5,7 +5,7 @@
 //! has answered, as fast as the client reads them. A part that is fetched later contains later writes, which protocols
 //! allow. Each part goes through the map of its volume, so it never contains bytes of another volume.
 
-use plimsoll_volume::{Backing, Command, Errno, NotAccepted, Request};
+use plimsoll_volume::{Command, Errno, NotAccepted, Request};
 
 use super::Server;
 use super::connection::{Answer, Connection, Lifecycle};
@@ -59,7 +59,7 @@ impl Stream {
     }
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Queues a connection that may fetch the next part of a read.
     #[inline]
     pub(super) fn want_part(&mut self, number: u32) {

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use plimsoll_record::{Action, Asked, TraceWriter};
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Backing, Command, Export, Request, Slow, Space};
+use plimsoll_volume::{Command, Export, Request, Slow, Space};
 
 use super::{Ended, Handle, Server};
 
@@ -119,7 +119,7 @@ fn asked(at: Span, request: &Request) -> Asked {
     Asked { at, action, offset, length }
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Records the requests of an export from now on, as a trace written to `sink`, in the time of a model that runs
     /// `slow`, until [`Server::stop_recording`] or the end of the server.
     pub fn record(&mut self, export: Export, slow: Slow, sink: impl Write + Send + 'static) -> Result<(), RecordError> {
@@ -165,7 +165,7 @@ impl<B: Backing + 'static> Server<B> {
     }
 }
 
-impl<B: Backing + 'static> Handle<B> {
+impl Handle {
     /// Ends the recording of an export, and waits until it is written. `None` if there is none.
     ///
     /// # Errors

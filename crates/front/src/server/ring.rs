@@ -82,7 +82,7 @@ impl Ring {
         unsafe { self.uring.push(&entry.user_data(token.pack())) }
     }
 
-    /// Breaks an operation off; its own event comes all the same.
+    /// Cancels an operation, which still completes with its own event.
     pub(super) fn cancel(&mut self, token: Token) -> io::Result<()> {
         // SAFETY: it refers to no memory.
         unsafe { self.push(opcode::AsyncCancel::new(token.pack()).build(), Token::Cancelled) }
@@ -99,13 +99,13 @@ impl Ring {
     pub(super) fn accept(&mut self, listener: BorrowedFd<'_>, token: Token) -> io::Result<()> {
         let nobody = std::ptr::null_mut();
         let entry = opcode::Accept::new(Fd(listener.as_raw_fd()), nobody, nobody.cast());
-        // SAFETY: it refers to no memory: nobody wants the client's address.
+        // SAFETY: refers to no memory, as the client's address is not requested.
         unsafe { self.push(entry.flags(libc::SOCK_CLOEXEC).build(), token) }
     }
 
     /// Waits for a time to pass.
     pub(super) fn sleep(&mut self, time: &'static Timespec, token: Token) -> io::Result<()> {
-        // SAFETY: what is static stays.
+        // SAFETY: the timespec is static.
         unsafe { self.push(opcode::Timeout::new(time).build(), token) }
     }
 

@@ -9,7 +9,6 @@ use std::io;
 use plimsoll_device::Outgoing;
 use plimsoll_device::tls::{Channel, Identity, Opened};
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::Backing;
 
 use super::Server;
 use super::connection::{Answer, Connection, Lifecycle};
@@ -71,7 +70,7 @@ impl Secured {
     }
 }
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// The client begins TLS: earlier replies are sent unencrypted.
     pub(super) fn secure(&mut self, number: u32) -> Next {
         let (Some(connection), TlsMode::Offered(identity) | TlsMode::Required(identity)) =

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Backing, Lead};
+use plimsoll_volume::Lead;
 
 use super::Server;
 use super::flight::Session;
@@ -123,7 +123,7 @@ impl Turnarounds {
     }
 }
 
-impl<B: Backing> Server<B> {
+impl Server {
     /// A client followed an answer with a request.
     #[inline]
     pub(super) fn followed(&mut self, session: Session, turnaround: Option<(Span, u32)>) {

@@ -1,5 +1,5 @@
-//! How early the loop ends a sleep to be awake at a given moment. Learned continuously from how late the kernel returned
-//! from earlier sleeps, by their length: a processor that sleeps longer takes longer to wake.
+//! Lead time of wake-ups, learned from the lateness of earlier sleeps by their length: a processor that sleeps longer
+//! takes longer to wake.
 
 use std::fs::File;
 use std::io;
@@ -7,16 +7,16 @@ use std::os::unix::fs::FileExt;
 
 use plimsoll_units::{Instant, Span};
 
-/// Sleeping costs the processor more than waiting so long.
+/// Shorter waits spin, as sleeping costs the processor more.
 pub(super) const NEAR: Span = Span::from_micros(2);
 
-/// No spinning for moments further away: 2 % of such a wait exceeds the latency of a wake-up.
+/// No spinning for longer waits, as 2 % of such a wait exceeds the latency of a wake-up.
 const SPIN_BELOW: Span = Span::from_millis(1);
 
-/// The longest wait without sleep.
+/// Maximum time of spinning.
 const SPIN_MAX: Span = Span::from_micros(60);
 
-/// The loop spins for at most one in so many parts of the time.
+/// Maximum share of time spent spinning, as a divisor.
 const SPIN_SHARE: u64 = 4;
 
 /// Maximum of unused spinning time that is carried over.
@@ -56,7 +56,7 @@ impl Quantile {
     }
 }
 
-/// How late sleeps of one length ended.
+/// Lateness of sleeps of similar length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lateness {
     /// First quartile.
@@ -68,7 +68,7 @@ struct Lateness {
 /// Availability of a processor for spinning, from the number of runnable threads.
 #[derive(Debug)]
 struct Processors {
-    /// `None` where it cannot be read: no processor counts as available.
+    /// `None` if it cannot be read: no processor is considered available.
     loads: Option<File>,
     count: u32,
     looked: Instant,
@@ -79,7 +79,7 @@ struct Processors {
 impl Processors {
     fn new() -> Self {
         let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-        // The client needs another one.
+        // The client needs a second processor.
         let loads = (count > 1).then(|| File::open("/proc/loadavg").ok()).flatten();
         Self { loads, count, looked: Instant::ZERO, crowded: 256 }
     }
@@ -99,7 +99,7 @@ impl Processors {
     }
 }
 
-/// Threads that run or wait for a processor, this one with them.
+/// Number of runnable threads, including this thread.
 fn runnable(loads: &File) -> io::Result<u32> {
     let mut text = [0; 64];
     let length = loads.read_at(&mut text, 0)?;
@@ -108,17 +108,17 @@ fn runnable(loads: &File) -> io::Result<u32> {
     running.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// When the loop sleeps and wakes.
+/// Sleeping and waking of the loop.
 #[derive(Debug)]
 pub(super) struct Waker {
-    /// By the power of two of a sleep in nanoseconds.
+    /// By the binary logarithm of a sleep in nanoseconds.
     lateness: [Lateness; 40],
-    /// The sleep under way: when it is to end, and its length.
+    /// The current sleep: planned end and length.
     sleep: Option<(Instant, Span)>,
     processors: Processors,
     /// Median lateness of answers.
     answers: Quantile,
-    /// Time that may be spent spinning, and the moment of the last accrual.
+    /// Available spinning time, and the time of the last accrual.
     credit: Span,
     counted: Instant,
 }
@@ -141,7 +141,7 @@ impl Waker {
         &mut self.lateness[class.min(last)]
     }
 
-    /// A moment that is `left` away is waited for awake when that is at most this.
+    /// Returns the time before the deadline from which the loop spins, for a deadline `left` away.
     #[inline]
     pub(super) fn near(&mut self, left: Span) -> Span {
         if left > SPIN_BELOW || !self.processors.is_free() || self.credit < SPIN_MAX {
@@ -150,13 +150,13 @@ impl Waker {
         self.sleeps(left).late.span().clamp(NEAR, SPIN_MAX)
     }
 
-    /// The loop waited without sleep.
+    /// Records time spent spinning.
     #[inline]
     pub(super) fn spun(&mut self, time: Span) {
         self.credit = self.credit - time.min(self.credit);
     }
 
-    /// How long to sleep at `now` for something at `at`.
+    /// Duration of a sleep at `now` until `at`.
     #[inline]
     pub(super) fn sleep(&mut self, now: Instant, at: Instant) -> Span {
         self.processors.look(now);
@@ -164,15 +164,15 @@ impl Waker {
         self.counted = now;
         let left = at.since(now);
         let near = self.near(left);
-        // Without spinning, a sleep that ended early would have to be followed by another.
+        // Without spinning, an early wake-up would require another sleep.
         let early = if near > NEAR { near } else { self.sleeps(left).early.span().min(left / 2) };
         let length = left - early.min(left);
         self.sleep = Some((now + length, left));
         length
     }
 
-    /// So many answers leave whose moment the model set, the first of them planned for `at`. An answer that became
-    /// possible only now was not waited for.
+    /// Records that `count` answers leave, the first of them planned for `at`. Answers that were delayed by I/O do not
+    /// count.
     #[inline]
     pub(super) fn answered(&mut self, now: Instant, at: Instant, count: usize) {
         if count > 0 && at < now {
@@ -185,7 +185,7 @@ impl Waker {
         self.answers.span().min(LATE_MAX)
     }
 
-    /// A sleep ended, at `now`.
+    /// Records the end of a sleep at `now`.
     #[inline]
     pub(super) fn woke(&mut self, now: Instant, timed_out: bool) {
         let Some((end, left)) = self.sleep.take() else { return };
@@ -204,7 +204,7 @@ mod tests {
 
     const US: fn(u64) -> Span = Span::from_micros;
 
-    /// Sleeps of `left` that end so late, one after the other.
+    /// Consecutive sleeps of `left` with the given lateness.
     fn slept(waker: &mut Waker, left: Span, late: &[u64]) {
         let mut now = waker.counted + Span::from_millis(100);
         for late in late.iter().cycle().take(400) {
@@ -227,8 +227,8 @@ mod tests {
         slept(&mut waker, US(500), &[30, 35, 40, 45]);
         let spin = waker.near(US(500)).as_nanos() / 1_000;
         assert!((35..=60).contains(&spin), "{spin} us");
-        assert_eq!(waker.near(US(20)), NEAR, "no short sleep was seen");
-        assert_eq!(waker.near(Span::from_millis(5)), NEAR, "too long to spin after");
+        assert_eq!(waker.near(US(20)), NEAR, "no sleep of similar length was recorded");
+        assert_eq!(waker.near(Span::from_millis(5)), NEAR, "too long for spinning");
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         slept(&mut waker, US(500), &[30, 35, 40, 45]);
         assert_eq!(waker.near(US(500)), NEAR);
         let length = waker.sleep(waker.counted, waker.counted + US(500));
-        assert!((US(455)..=US(475)).contains(&length), "early by what a quarter of the sleeps was late: {length}");
+        assert!((US(455)..=US(475)).contains(&length), "early by the first quartile of lateness: {length}");
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
         for round in 1..=200 {
             let at = Instant::ZERO + US(1_000 * round);
             waker.answered(at + US(20), at, 1);
-            // Parts of long requests, and answers that waited for their data.
+            // Parts of long requests, and answers that waited for I/O.
             waker.answered(at + US(30), at, 0);
             waker.answered(at + US(40), at + US(40), 8);
         }

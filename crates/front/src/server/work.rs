@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
 use plimsoll_units::Instant;
-use plimsoll_volume::{Backing, Block, Commit, Errno, FileId, Io, Job, JobId, Place, Ticket};
+use plimsoll_volume::{Block, Commit, Errno, FileId, Io, Job, JobId, Place, Ticket};
 
 use super::Server;
 use super::checked::Checked;
@@ -127,7 +127,7 @@ const KEEP: i32 = libc::FALLOC_FL_KEEP_SIZE;
 const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | KEEP;
 const ZERO: i32 = libc::FALLOC_FL_ZERO_RANGE | KEEP;
 
-impl<B: Backing + 'static> Server<B> {
+impl Server {
     /// Begins all queued jobs.
     #[inline]
     pub(super) fn begin_jobs(&mut self) -> io::Result<()> {

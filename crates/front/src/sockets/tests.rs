@@ -1,4 +1,4 @@
-//! Places are read and shown; sockets are made, replaced, refused and removed.
+//! Listening addresses are parsed and displayed; sockets are created, replaced, refused and removed.
 
 use std::os::unix::net::{UnixListener, UnixStream};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::notify::{News, notify};
 
 fn check(text: &str, expected: Result<&str, &str>) {
-    match (text.parse::<Place>(), expected) {
+    match (text.parse::<ListenAddress>(), expected) {
         (Ok(place), Ok(shown)) => assert_eq!(place.to_string(), shown, "{text}"),
         (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{text}: {error}"),
         (found, expected) => panic!("{text}: {found:?}, not {expected:?}"),
@@ -14,7 +14,7 @@ fn check(text: &str, expected: Result<&str, &str>) {
 }
 
 #[test]
-fn places_are_read() {
+fn addresses_are_parsed() {
     check("unix:/run/a b.sock", Ok("unix:/run/a b.sock"));
     check("tcp:localhost:10809", Ok("tcp:localhost:10809"));
     check("tcp:[::1]:0", Ok("tcp:[::1]:0"));
@@ -43,34 +43,34 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_socket_is_made_replaced_refused_and_removed() {
+fn stale_socket_is_replaced_and_active_socket_is_refused() {
     let folder = Folder::new("unix");
     let path = folder.0.join("socket");
-    let place = Place::Unix(path.clone());
+    let place = ListenAddress::Unix(path.clone());
     drop(UnixListener::bind(&path).unwrap());
-    let first = place.listen(Audience::Owner).unwrap();
+    let first = place.listen(SocketAccess::Owner).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     drop(UnixStream::connect(&path).unwrap());
-    let taken = place.listen(Audience::Umask).unwrap_err();
-    assert!(matches!(taken, NotBound::Taken(_)), "{taken}");
+    let taken = place.listen(SocketAccess::Umask).unwrap_err();
+    assert!(matches!(taken, ListenError::Taken(_)), "{taken}");
     UnixStream::connect(&path).unwrap();
     drop(first);
-    assert!(!path.exists(), "its file is left");
+    assert!(!path.exists(), "its file remains");
 
     std::fs::write(&path, "data").unwrap();
-    assert!(matches!(place.listen(Audience::Umask), Err(NotBound::NotASocket(_))));
+    assert!(matches!(place.listen(SocketAccess::Umask), Err(ListenError::NotASocket(_))));
     assert_eq!(std::fs::read(&path).unwrap(), b"data");
-    let long = Place::Unix(folder.0.join("x".repeat(120)));
-    assert!(matches!(long.listen(Audience::Umask), Err(NotBound::TooLong(_))));
-    let nowhere = Place::Unix(folder.0.join("none/socket"));
-    assert!(matches!(nowhere.listen(Audience::Umask), Err(NotBound::Io { .. })));
+    let long = ListenAddress::Unix(folder.0.join("x".repeat(120)));
+    assert!(matches!(long.listen(SocketAccess::Umask), Err(ListenError::TooLong(_))));
+    let nowhere = ListenAddress::Unix(folder.0.join("none/socket"));
+    assert!(matches!(nowhere.listen(SocketAccess::Umask), Err(ListenError::Io { .. })));
 }
 
 #[test]
-fn a_socket_of_another_server_is_not_removed() {
+fn socket_of_another_server_is_not_removed() {
     let folder = Folder::new("other");
     let path = folder.0.join("socket");
-    let first = Place::Unix(path.clone()).listen(Audience::Umask).unwrap();
+    let first = ListenAddress::Unix(path.clone()).listen(SocketAccess::Umask).unwrap();
     std::fs::remove_file(&path).unwrap();
     std::fs::write(folder.0.join("keeps the number in use"), "").unwrap();
     let other = UnixListener::bind(&path).unwrap();
@@ -80,22 +80,23 @@ fn a_socket_of_another_server_is_not_removed() {
 }
 
 #[test]
-fn a_port_is_taken_once() {
-    let place: Place = "tcp:127.0.0.1:0".parse().unwrap();
-    let first = place.listen(Audience::Umask).unwrap();
-    assert_ne!(first.place, place, "the port that it got is told");
-    let error = first.place.listen(Audience::Umask).unwrap_err();
-    assert!(matches!(error, NotBound::Taken(_)), "{error}");
+fn used_port_is_refused() {
+    let place: ListenAddress = "tcp:127.0.0.1:0".parse().unwrap();
+    let first = place.listen(SocketAccess::Umask).unwrap();
+    assert_ne!(first.place, place, "the assigned port is reported");
+    let error = first.place.listen(SocketAccess::Umask).unwrap_err();
+    assert!(matches!(error, ListenError::Taken(_)), "{error}");
 }
 
 #[test]
-fn sockets_of_others_are_left_alone() {
-    let handover = |pid: &str, count: &str| Handover { pid: Some(pid.into()), count: Some(count.into()), names: None };
-    assert!(Handover::default().take().unwrap().is_empty());
+fn sockets_of_other_processes_are_ignored() {
+    let handover =
+        |pid: &str, count: &str| Activation { pid: Some(pid.into()), count: Some(count.into()), names: None };
+    assert!(Activation::default().take().unwrap().is_empty());
     assert!(handover("1", "1").take().unwrap().is_empty());
     let me = std::process::id().to_string();
     assert!(handover(&me, "0").take().unwrap().is_empty());
-    assert!(matches!(handover(&me, "many").take(), Err(NotInherited::Count(_))));
+    assert!(matches!(handover(&me, "many").take(), Err(ActivationError::Count(_))));
 }
 
 #[test]

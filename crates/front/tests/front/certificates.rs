@@ -1,5 +1,5 @@
-//! Certificates that are made for these tests, with the tool that is there: two authorities that know nothing of each
-//! other, and a server and a client of each.
+//! Certificates for these tests, created with openssl: two independent authorities, each with a server and a client
+//! certificate.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ pub fn certificates() -> Option<(&'static Path, &'static Path)> {
     made.as_ref().map(|(ours, theirs)| (ours.as_path(), theirs.as_path()))
 }
 
-/// Made once for all runs, and put in place whole.
+/// Created once for all runs and renamed into place.
 fn authority(name: &str) -> Option<PathBuf> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("authority-{name}"));
     if place.exists() {
@@ -23,14 +23,14 @@ fn authority(name: &str) -> Option<PathBuf> {
     }
     let directory = place.with_extension(std::process::id().to_string());
     std::fs::create_dir_all(&directory).unwrap();
-    // Without this the tool adds what the machine's own configuration says.
+    // Excludes extensions from the machine's configuration.
     std::fs::write(directory.join("config"), "[req]\ndistinguished_name = name\n[name]\n").unwrap();
     let names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
     certificate(&directory, "ca", name, "basicConstraints=critical,CA:TRUE", "keyUsage=keyCertSign")?;
     certificate(&directory, "server", "localhost", names, "extendedKeyUsage=serverAuth")?;
     certificate(&directory, "client", "a client", "subjectAltName=DNS:client", "extendedKeyUsage=clientAuth")?;
     if std::fs::rename(&directory, &place).is_err() {
-        // Another run was quicker.
+        // A concurrent run was faster.
         std::fs::remove_dir_all(&directory).unwrap();
     }
     Some(place)

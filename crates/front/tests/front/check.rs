@@ -1,4 +1,4 @@
-//! The check of servers: everything passes here, and public servers of the machine are looked at where there are any.
+//! The conformance check: this server passes, and installed third-party servers are checked.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use plimsoll_front::check::{Permission, Row, Verdict, check};
 const PERMISSION: Permission =
     Permission { writes: true, timeout: Duration::from_secs(10), timing: Duration::from_millis(50) };
 
-/// What a server without TLS does not have.
+/// Features that a server without TLS lacks.
 const TLS: &[&str] = &[
     "STARTTLS",
     "STARTTLS with data is invalid",
@@ -26,7 +26,7 @@ fn failed(rows: &[Row]) -> Vec<&Row> {
 }
 
 #[test]
-fn our_own_server_passes() {
+fn own_server_passes() {
     let serving = Serving::start(true, Limits::default());
     for export in ["data", "fixed"] {
         let address = Address { export: export.into(), ..serving.address.clone() };
@@ -45,7 +45,7 @@ fn our_own_server_passes() {
                 "WRITE_ZEROES",
                 "WRITE_ZEROES with NO_HOLE",
                 "WRITE_ZEROES with FAST_ZERO",
-                "TRIM leaves what is beside it",
+                "TRIM leaves adjacent data",
             ],
         };
         assert_eq!(open, expected);
@@ -62,14 +62,14 @@ fn check_writes_only_with_permission() {
 }
 
 #[test]
-fn an_unknown_export_is_an_error() {
+fn unknown_export_is_an_error() {
     let serving = Serving::start(false, Limits::default());
     let address = Address { export: "none".into(), ..serving.address.clone() };
     let error = check(&address, &PERMISSION).unwrap_err().to_string();
     assert!(error.contains("no such export"), "{error}");
 }
 
-/// Runs a public server, if it is installed.
+/// Starts a third-party server, if installed.
 fn peer(program: &str, arguments: &[&str], socket: &Path) -> Option<Child> {
     let child = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
     for _ in 0..200 {

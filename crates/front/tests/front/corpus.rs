@@ -1,7 +1,7 @@
-//! The kept conversations of `tests/corpus` and mutants of them: the codec and a server survive whatever they are sent,
-//! leave nothing behind, answer no more than was asked for, and go on serving others.
+//! Conversations of `tests/corpus` and mutants of them: the codec and a server survive all input, release all
+//! resources, send bounded output, and continue to serve others.
 //!
-//! `PLIMSOLL_FUZZ_CASES` sets how many mutants there are. The same number gives the same mutants.
+//! `PLIMSOLL_FUZZ_CASES` sets the number of mutants, which are deterministic.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -19,7 +19,7 @@ use plimsoll_volume::{Access, Export};
 
 use super::memory::{Memory, SIZE, TIMEOUT};
 
-/// Numbers that programs trip over.
+/// Edge cases of numbers.
 const ODD: [u64; 12] = [0, 1, 2, 7, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff_ffff_ffff];
 
 pub struct Conversation {
@@ -46,7 +46,7 @@ pub fn cases(usual: u64) -> u64 {
     std::env::var("PLIMSOLL_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }
 
-/// One of the conversations with one to four changes.
+/// A conversation with one to four changes.
 pub fn mutant(corpus: &[Conversation], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = corpus[rng.usize(..corpus.len())].bytes.clone();
     for _ in 0..rng.u32(1..5) {
@@ -82,7 +82,7 @@ fn offers() -> Vec<Offer> {
     vec![Offer::new(Export(0), "data", SIZE), fixed]
 }
 
-/// What a codec makes of a conversation, cut into pieces of `piece` bytes: its answers, and what was asked.
+/// Replies and requests of a codec for a conversation in pieces of `piece` bytes.
 fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, plimsoll_volume::Errno>>) {
     let (offers, mut out) = (offers(), Vec::new());
     let mut handshake = Handshake::new(Tls::Off, &mut out);
@@ -116,7 +116,7 @@ fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, pli
 }
 
 #[test]
-fn the_codec_survives_the_corpus_and_its_mutants() {
+fn codec_survives_the_corpus_and_its_mutants() {
     let corpus = corpus();
     let mut rng = Rng::with_seed(0x706c_696d);
     let mutants = cases(50_000);
@@ -127,7 +127,7 @@ fn the_codec_survives_the_corpus_and_its_mutants() {
             None => (mutant(&corpus, &mut rng), rng.usize(1..200)),
         };
         let whole = understood(&input, input.len().max(1));
-        // An answer to an option is a few hundred bytes at most, and an option has at least 16.
+        // A reply to an option has at most a few hundred bytes, and an option at least 16.
         let bound = 18 + 400 * (1 + input.len() / 16);
         assert!(whole.0.len() <= bound, "case {case}: {} bytes for {}", whole.0.len(), input.len());
         if input.len() < 10_000 {
@@ -138,17 +138,17 @@ fn the_codec_survives_the_corpus_and_its_mutants() {
     assert!(begun > mutants / 5, "too few mutants get to requests: {begun}");
 }
 
-/// Sends all of it, and counts what comes back until the server ends the connection.
+/// Sends the input, and counts received bytes until the server closes the connection.
 pub fn send(socket: &Path, input: &[u8]) -> u64 {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut back = stream.try_clone().unwrap();
     let mut answered = 0;
     std::thread::scope(|scope| {
-        // What is sent to a full socket needs somebody who reads meanwhile.
+        // Sending to a full socket requires a concurrent reader.
         let long = input.len() > 32 << 10;
         let mut write = || {
-            // A server that has had enough of it ends the connection first.
+            // The server may close the connection first.
             let _ = stream.write_all(input);
             let _ = stream.shutdown(Shutdown::Write);
         };
@@ -162,7 +162,7 @@ pub fn send(socket: &Path, input: &[u8]) -> u64 {
     answered
 }
 
-/// A client that does nothing wrong is served.
+/// Checks that a well-behaved client is served.
 fn is_well(target: &Memory) {
     let mut talk = target.talk("data");
     for (command, data) in [(command::WRITE, &[9; 512][..]), (command::READ, &[])] {
@@ -173,7 +173,7 @@ fn is_well(target: &Memory) {
     }
 }
 
-/// Nothing is left of those who have gone.
+/// Checks that all resources of closed connections are released.
 pub fn is_clean(target: &Memory) {
     let begun = Instant::now();
     let left = |server: &mut Server| {
@@ -186,12 +186,12 @@ pub fn is_clean(target: &Memory) {
         if left == (0, [0, 0], 0) {
             return;
         }
-        assert!(begun.elapsed() < TIMEOUT, "clients, requests and bytes are left: {left:?}");
+        assert!(begun.elapsed() < TIMEOUT, "clients, requests and bytes remain: {left:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Reads until the other side ends, or has had enough.
+/// Reads until the server closes the connection.
 fn drain(stream: &mut UnixStream) -> u64 {
     let (mut answered, mut buffer) = (0, vec![0; 256 << 10]);
     loop {
@@ -205,7 +205,7 @@ fn drain(stream: &mut UnixStream) -> u64 {
 }
 
 #[test]
-fn a_server_survives_the_corpus_and_its_mutants() {
+fn server_survives_the_corpus_and_its_mutants() {
     let corpus = corpus();
     let target = Memory::start(64 << 20);
     let mut rng = Rng::with_seed(0x736f_6c6c);

@@ -1,10 +1,9 @@
-//! A server that is killed at any moment, with clients and edits under way, loses nothing that it had promised.
+//! A server that is killed at any time, with active clients and edits, keeps all durable data.
 //!
-//! `kill -9` ends a process and leaves what it wrote in the kernel's memory, so these are real crashes of the program
-//! with all of its parts, and no loss of power: which writes survive that in which order is played through by the
-//! simulated disk of the volumes' own crash test.
+//! `kill -9` ends the process but keeps the kernel's page cache, so these are crashes of the whole program without
+//! power loss. Loss and reordering of writes is tested with the simulated disk of the volumes' crash test.
 //!
-//! `PLIMSOLL_CRASH_ROUNDS` sets how many times the server is killed, `PLIMSOLL_CRASH_SEED` what is asked of it.
+//! `PLIMSOLL_CRASH_ROUNDS` sets the number of kills, `PLIMSOLL_CRASH_SEED` the seed of the requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, Write};
@@ -24,14 +23,14 @@ use super::truth::{Step, Truth};
 
 const SECTOR: u64 = 512;
 const PER_CLUSTER: u64 = 8;
-/// More volumes than this, and one is deleted.
+/// Number of volumes above which one is deleted.
 const VOLUMES_MAX: usize = 7;
-/// Requests that a client has in flight.
+/// Queue depth of a client.
 const DEPTH: usize = 12;
-/// Sectors of one request at most.
+/// Maximum sectors of a request.
 const SECTORS_MAX: u64 = 60;
 
-/// A request or an edit that was asked.
+/// A pending request or edit.
 #[derive(Clone, Debug)]
 enum Pending {
     Request {
@@ -40,7 +39,7 @@ enum Pending {
         first: u64,
         durable: bool,
     },
-    /// A volume that is to be made has no number yet.
+    /// A new volume has no number yet.
     Fork {
         of: u32,
         snapshot: bool,
@@ -59,7 +58,7 @@ enum Pending {
 }
 
 impl Pending {
-    /// The volume that is overwritten, changed or ended as a whole.
+    /// The volume that is overwritten, changed or deleted as a whole.
     const fn edited(&self) -> Option<u32> {
         match *self {
             Self::Restore { volume, .. } | Self::Grow { volume, .. } | Self::Delete { volume } => Some(volume),
@@ -68,18 +67,18 @@ impl Pending {
     }
 }
 
-/// What was promised.
+/// The acknowledged state.
 #[derive(Debug, Default)]
 struct World {
     step: Step,
     truths: BTreeMap<u32, Truth>,
     pending: BTreeMap<Step, Pending>,
-    /// Volumes that have a client.
+    /// Volumes with a client.
     connected: BTreeSet<u32>,
     counts: Counts,
 }
 
-/// What the rounds have gone through, so that a test which tests nothing is seen.
+/// Coverage of the rounds, which detects a test without effect.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     requests: u64,
@@ -92,7 +91,7 @@ fn sector(value: u64) -> impl Iterator<Item = u8> {
     std::iter::repeat_n(value.to_le_bytes(), SECTOR as usize / 8).flatten()
 }
 
-/// What sectors hold; `None` for one that was torn.
+/// Contents of sectors; `None` for a torn sector.
 fn values(bytes: &[u8]) -> Vec<Option<u64>> {
     let value = |sector: &[u8]| {
         let (words, _) = sector.as_chunks::<8>();
@@ -109,7 +108,7 @@ impl World {
         self.step
     }
 
-    /// A request for a volume, as bytes.
+    /// An encoded request for a volume.
     fn request(&mut self, volume: u32, size: u64, rng: &mut Rng) -> Vec<u8> {
         let truth = &self.truths[&volume];
         let command = match rng.u32(0..100) {
@@ -151,22 +150,22 @@ impl World {
         bytes
     }
 
-    /// A request was answered without error.
+    /// A request was answered successfully.
     fn replied(&mut self, at: Step, payload: &[u8]) {
         let Some(Pending::Request { volume, command, first, durable }) = self.pending.remove(&at) else {
-            panic!("a reply to nothing that was asked: {at}")
+            panic!("a reply to an unknown request: {at}")
         };
         self.step += 1;
         self.counts.requests += 1;
         let remember = !self.pending.is_empty();
         match command {
-            // A restore that is made and not yet durable is seen by reads already.
+            // Reads may already see a restore that is not durable yet.
             command::READ if self.pending.values().any(|other| other.edited() == Some(volume)) => {}
             command::READ => {
                 let truth = self.truths.get_mut(&volume).unwrap();
                 for (index, value) in values(payload).iter().enumerate() {
                     let at_sector = first as usize + index;
-                    // A read beside a write may see a part of it.
+                    // A read concurrent with a write may see a part of it.
                     let Some(value) = value else {
                         let allowed = truth.sectors[at_sector].readable(at);
                         assert!(allowed.len() > 1, "volume {volume}, sector {at_sector} is torn, allowed {allowed:?}");
@@ -186,7 +185,7 @@ impl World {
         }
     }
 
-    /// Some edit that is possible now, and the line that asks for it.
+    /// A random edit that is currently possible, and its command line.
     fn edit(&mut self, rng: &mut Rng) -> (Step, String) {
         let all: Vec<u32> = self.truths.keys().copied().collect();
         let writable: Vec<u32> = all.iter().copied().filter(|volume| !self.truths[volume].read_only).collect();
@@ -210,7 +209,7 @@ impl World {
         (self.ask(pending), line)
     }
 
-    /// An edit was answered without error.
+    /// An edit was answered successfully.
     fn edited(&mut self, at: Step, made: u32) {
         self.step += 1;
         self.counts.edits += 1;
@@ -218,7 +217,7 @@ impl World {
         match edit {
             Pending::Fork { of, snapshot } => {
                 let truth = self.truths[&of].forked(at, self.step, snapshot);
-                assert!(self.truths.insert(made, truth).is_none(), "volume {made} was made twice");
+                assert!(self.truths.insert(made, truth).is_none(), "volume {made} was created twice");
             }
             Pending::Restore { volume, from } => {
                 let source = self.truths[&from].clone();
@@ -226,11 +225,11 @@ impl World {
             }
             Pending::Grow { volume, sectors } => self.truths.get_mut(&volume).unwrap().grow(sectors as usize),
             Pending::Delete { volume } => drop(self.truths.remove(&volume)),
-            Pending::Request { .. } => panic!("{edit:?} is no edit"),
+            Pending::Request { .. } => panic!("{edit:?} is not an edit"),
         }
     }
 
-    /// Compares what a new server has with what the old one had promised, and goes on from there.
+    /// Compares the state of a restarted server with the acknowledged state, and continues from it.
     fn compare(&mut self, server: &mut Killed) {
         self.step += 1;
         self.counts.killed_in_flight += self.pending.len() as u64;
@@ -256,7 +255,7 @@ impl World {
                 }
                 Some(_) => {}
                 None => {
-                    assert!(forks > 0, "volume {volume} came from nowhere");
+                    assert!(forks > 0, "volume {volume} has no origin");
                     forks -= 1;
                 }
             }
@@ -274,7 +273,7 @@ fn read_all(talk: &mut Talk, size: u64) -> Vec<u8> {
     payload(talk).unwrap().1
 }
 
-/// The next reply: its step, and what a read returned.
+/// The next reply: its step and the data of a read.
 fn payload(talk: &mut Talk) -> Result<(Step, Vec<u8>), TalkError> {
     let answer = talk.chunk(0)?;
     assert_eq!(answer.errno(), 0, "request {} failed", answer.cookie);
@@ -286,7 +285,7 @@ fn payload(talk: &mut Talk) -> Result<(Step, Vec<u8>), TalkError> {
     Ok((answer.cookie, bytes))
 }
 
-/// A client that asks until the server is gone.
+/// A client that sends requests until the server is killed.
 fn client(world: &Mutex<World>, talk: &mut Talk, volume: u32, size: u64, mut rng: Rng) {
     let mut in_flight = 0;
     loop {
@@ -303,7 +302,7 @@ fn client(world: &Mutex<World>, talk: &mut Talk, volume: u32, size: u64, mut rng
     }
 }
 
-/// Edits the store until the server is gone.
+/// Edits the store until the server is killed.
 fn editor(world: &Mutex<World>, control: &mut BufReader<UnixStream>, mut rng: Rng) {
     loop {
         let (at, line) = world.lock().unwrap().edit(&mut rng);
@@ -314,9 +313,9 @@ fn editor(world: &Mutex<World>, control: &mut BufReader<UnixStream>, mut rng: Rn
     }
 }
 
-/// Asks much of a server, and kills it in the midst.
+/// Loads a server with requests, and kills it.
 fn life_and_death(world: World, server: &mut Killed, rng: &mut Rng) -> World {
-    // Snapshots answer so fast that a client of one leaves little time to the others.
+    // Snapshots reply so fast that a client of a snapshot starves the others.
     let snapshots = rng.u32(0..4) == 0;
     let volumes: Vec<(u32, u64, bool)> =
         server.list().into_iter().filter(|(.., read_only)| snapshots || !read_only).collect();
@@ -343,14 +342,14 @@ fn life_and_death(world: World, server: &mut Killed, rng: &mut Rng) -> World {
     world.into_inner().unwrap()
 }
 
-/// A log that has lost a part of what was confirmed is refused, wherever it was cut, zeroed or overwritten.
+/// A log that lost a confirmed part is refused, whether it was truncated, zeroed or overwritten.
 fn refuse_damage(base: &Path, rng: &mut Rng) {
     let directory = base.join("data");
     let (path, superblock) = (directory.join("log"), std::fs::read(directory.join("superblock")).unwrap());
     let (whole, next) = (std::fs::read(&path).unwrap(), Superblock::read(&superblock).unwrap().next);
     let log = Log::read(&whole);
     let confirmed = log.commits.iter().filter(|commit| commit.sequence < next).map(Commit::encoded_bytes).sum::<u64>();
-    // None, when it was killed between a new log and the confirmation of that.
+    // No attempt if it was killed between a new log and its confirmation.
     let attempts = if confirmed > 0 { 3 } else { 0 };
     for _ in 0..attempts {
         let (at, mut damaged) = (rng.usize(0..confirmed as usize), whole.clone());
@@ -366,7 +365,7 @@ fn refuse_damage(base: &Path, rng: &mut Rng) {
     std::fs::write(&path, whole).unwrap();
 }
 
-/// What an append to the log leaves that was under way when a machine stopped: nobody was told that it succeeded.
+/// Appends an incomplete commit to the log, as an interrupted append leaves it. It was not acknowledged.
 fn tear_log(base: &Path, rng: &mut Rng) {
     let path = base.join("data/log");
     let whole = std::fs::read(&path).unwrap();
@@ -385,7 +384,7 @@ pub fn home(name: &str) -> PathBuf {
     base
 }
 
-/// Another number every time.
+/// A random number.
 fn chance() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)
@@ -402,7 +401,7 @@ fn killed_server_keeps_durable_data() {
     std::fs::remove_dir_all(base).unwrap();
 }
 
-/// Reads of a false mismatch would fail.
+/// The same with checksums: reads of a false mismatch would fail.
 #[test]
 fn killed_server_with_checksums_keeps_durable_data() {
     let base = home("checksums");
@@ -426,14 +425,14 @@ fn kill_often(base: &Path) {
     let mut world = World::default();
     world.truths.insert(0, Truth::blank((SIZE / SECTOR) as usize));
     for _ in 0..rounds {
-        // Recovery is killed too, at any moment of it.
+        // Recovery is killed as well, at any time.
         for _ in 0..rng.u32(0..3) {
             let mut server = Killed::start(base);
             std::thread::sleep(Duration::from_micros(rng.u64(0..20_000)));
             server.kill();
         }
         let mut server = Killed::start(base);
-        server.ready().expect("the server starts on what the last one has left");
+        server.ready().expect("the server recovers");
         world.compare(&mut server);
         world = life_and_death(world, &mut server, &mut rng);
         refuse_damage(base, &mut rng);
@@ -442,5 +441,5 @@ fn kill_often(base: &Path) {
         }
     }
     eprintln!("{:?}, {} volumes", world.counts, world.truths.len());
-    assert!(world.counts.requests > rounds && world.counts.edits > 0, "nothing was done: {:?}", world.counts);
+    assert!(world.counts.requests > rounds && world.counts.edits > 0, "no work was done: {:?}", world.counts);
 }

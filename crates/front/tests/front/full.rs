@@ -1,4 +1,4 @@
-//! No space left, and metadata that are torn: clients are told, nothing that was kept is lost, and it goes on.
+//! Full disks and torn metadata: clients get errors, durable data are kept, and service continues.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -46,7 +46,7 @@ fn read(talk: &mut Talk, cluster: u64) -> u8 {
     bytes[0]
 }
 
-/// Writes cluster after cluster until there is no space. Returns how many were written.
+/// Writes consecutive clusters until there is no space. Returns their number.
 fn fill(talk: &mut Talk, clusters: u64) -> u64 {
     for cluster in 0..clusters {
         match write(talk, cluster, byte(cluster), command_flag::FUA) {
@@ -65,14 +65,14 @@ fn byte(cluster: u64) -> u8 {
 }
 
 #[test]
-fn a_store_that_is_full_recovers() {
+fn full_store_recovers() {
     let base = home("capacity");
     let mut server = Killed::start(&base);
     server.ready().unwrap();
     server.order("capacity 65536");
     let mut talk = server.talk(0);
     assert_eq!(fill(&mut talk, SIZE / CLUSTER), 16);
-    assert_eq!(write(&mut talk, 3, 99, 0), 0, "what has its space can be written");
+    assert_eq!(write(&mut talk, 3, 99, 0), 0, "allocated clusters can be overwritten");
     assert_eq!(ask(&mut talk, command::TRIM, 0, 4 * CLUSTER, &[], 0).0, 0);
     assert_eq!(flush(&mut talk), 0);
     for cluster in 20..24 {
@@ -91,7 +91,7 @@ fn a_store_that_is_full_recovers() {
     std::fs::remove_dir_all(base).unwrap();
 }
 
-/// A server whose data are on a filesystem of so many bytes that nobody else sees and that ends with it.
+/// A server on a private filesystem of the given size.
 fn on_a_small_disk(base: &Path, bytes: u64) -> Option<Killed> {
     Command::new("unshare").arg("--version").output().ok()?;
     let data = base.join("data");
@@ -105,11 +105,11 @@ fn on_a_small_disk(base: &Path, bytes: u64) -> Option<Killed> {
 }
 
 #[test]
-fn a_disk_that_is_full_recovers() {
+fn full_disk_recovers() {
     let base = home("disk");
     for changes in (0..120).step_by(12) {
         let Some(server) = on_a_small_disk(&base, 2 << 20) else {
-            eprintln!("skipped: a filesystem of its own needs unshare with user namespaces, or root");
+            eprintln!("skipped: a private filesystem needs unshare with user namespaces, or root");
             break;
         };
         fill_and_free(server, changes);
@@ -120,7 +120,7 @@ fn a_disk_that_is_full_recovers() {
 fn fill_and_free(mut server: Killed, changes: u32) {
     server.order(&format!("grow 0 {}", 4 << 20));
     let mut talk = server.talk(0);
-    // The log shall end wherever it may when the disk is full.
+    // Varies the position of the log's end when the disk becomes full.
     for _ in 0..changes {
         assert_eq!((write(&mut talk, 1000, 1, 0), flush(&mut talk)), (0, 0));
         assert_eq!(ask(&mut talk, command::TRIM, 1000 * CLUSTER, CLUSTER, &[], command_flag::FUA).0, 0);
@@ -129,7 +129,7 @@ fn fill_and_free(mut server: Killed, changes: u32) {
     for cluster in 0..written {
         assert_eq!(read(&mut talk, cluster), byte(cluster), "cluster {cluster}");
     }
-    // Commits go on although there is no space to begin the log anew.
+    // Commits continue although there is no space for a new log.
     for _ in 0..100 {
         assert_eq!(ask(&mut talk, command::TRIM, 100 * CLUSTER, CLUSTER, &[], command_flag::FUA).0, 0);
         assert_eq!(write(&mut talk, 100, byte(100), command_flag::FUA), 0);
@@ -167,12 +167,12 @@ fn two_flushes(base: &Path) -> (PathBuf, usize, Vec<u8>) {
     (log, before, superblock)
 }
 
-/// A directory in which a service would not start, and why.
+/// The error of opening a directory that lost durable data.
 fn refusal(base: &Path) -> DirectoryError {
-    Files::directory(&base.join("data"), Checksums::AsMade).map(drop).expect_err("it has lost what was durable")
+    Files::directory(&base.join("data"), Checksums::AsMade).map(drop).expect_err("durable data were lost")
 }
 
-/// All files of a directory, those of data up to a megabyte.
+/// All files of a directory, data files up to 1 MiB.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let begin = |path: &Path| {
@@ -184,7 +184,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn a_directory_opens_while_others_look_whether_it_is_served() {
+fn directory_opens_during_concurrent_is_served_checks() {
     let base = home("looked-at");
     let directory = base.join("data");
     std::fs::create_dir_all(&directory).unwrap();
@@ -207,7 +207,7 @@ fn a_directory_opens_while_others_look_whether_it_is_served() {
 }
 
 #[test]
-fn a_log_that_has_lost_an_answered_commit_is_refused() {
+fn log_without_an_acknowledged_commit_is_refused() {
     let base = home("lost");
     let (log, before, _) = two_flushes(&base);
     let whole = std::fs::read(&log).unwrap();
@@ -228,7 +228,7 @@ fn a_log_that_has_lost_an_answered_commit_is_refused() {
             || matches!(source, LogError::Damaged { last: 2, .. });
         assert!(lost_last || lost_more, "case {number}: {source:?}");
         std::fs::write(&log, &whole).unwrap();
-        assert!(files(&base.join("data")) == held, "case {number}: a refused start has changed something");
+        assert!(files(&base.join("data")) == held, "case {number}: a refused start has changed files");
     }
     std::fs::remove_file(&log).unwrap();
     let why = refusal(&base);
@@ -259,7 +259,7 @@ fn files_of_another_directory_are_refused() {
 }
 
 #[test]
-fn an_unanswered_commit_at_the_end_of_a_log_is_dropped_and_kept_as_a_file() {
+fn unacknowledged_commit_at_the_end_of_a_log_is_moved_to_a_file() {
     let base = home("torn");
     let (log, before, superblock) = two_flushes(&base);
     let whole = std::fs::read(&log).unwrap();
@@ -272,7 +272,7 @@ fn an_unanswered_commit_at_the_end_of_a_log_is_dropped_and_kept_as_a_file() {
     let (step, mut kept) = (5, 0);
     for (number, torn) in cuts.chain(flips).enumerate().filter(|(number, _)| number % step == 0) {
         std::fs::write(&log, &torn).unwrap();
-        // As a kill before the answer would leave it.
+        // The state after a kill before the reply.
         std::fs::write(base.join("data/superblock"), &superblock).unwrap();
         let mut server = Killed::start(&base);
         server.ready().unwrap();
@@ -283,7 +283,7 @@ fn an_unanswered_commit_at_the_end_of_a_log_is_dropped_and_kept_as_a_file() {
         }
         let mut talk = server.talk(0);
         assert_eq!((read(&mut talk, 1), read(&mut talk, 2)), (11, 0), "case {number}");
-        // What it had lost is written again, and lasts.
+        // Lost data are written again and become durable.
         assert_eq!(write(&mut talk, 2, 22, command_flag::FUA), 0);
         server.kill();
         let mut server = Killed::start(&base);

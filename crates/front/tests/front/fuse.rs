@@ -1,4 +1,4 @@
-//! The codec of FUSE from outside: what each request means, and whatever bytes come instead.
+//! The FUSE codec: the effect of each request, and robustness against arbitrary bytes.
 
 use plimsoll_front::codec::{Codec, Exports, Incoming, Message, Operation};
 use plimsoll_front::fuse::wire::{REPLY_BYTES, REQUEST_BYTES, ROOT, WRITE_BYTES, init, opcode, valid};
@@ -51,7 +51,7 @@ fn seek(offset: u64, whence: i32) -> Vec<u8> {
     message(opcode::LSEEK, FILE, &[&u64s(&[0, offset])[..], &u32s(&[whence, 0])].concat(), 0)
 }
 
-/// Feeds a message with so many bytes of payload behind it; another length of either is invalid.
+/// Feeds a message with a payload of that length; messages with another length are invalid.
 fn feed(tree: &Tree, input: &[u8], payload: usize, out: &mut Vec<u8>) -> Message {
     let mut tree = *tree;
     let decoded = tree.feed(input, &Exports { offers: &[], size: SIZE }, out);
@@ -72,13 +72,13 @@ fn taken(tree: &Tree, message: &[u8], payload: usize) -> Result<Message, (i32, V
         return Ok(message);
     }
     assert_eq!(message, Message::Handled);
-    assert_eq!(out[..4], u32s(&[out.len() as u32]), "the stated length is that of the reply");
+    assert_eq!(out[..4], u32s(&[out.len() as u32]), "the length field is the length of the reply");
     assert_eq!(out[8..16], u64s(&[UNIQUE]));
     Err((-i32::from_ne_bytes(out[4..8].try_into().unwrap()), out[REPLY_BYTES..].to_vec()))
 }
 
 fn refused(tree: &Tree, message: &[u8], payload: usize) -> i32 {
-    taken(tree, message, payload).expect_err("it is answered").0
+    taken(tree, message, payload).expect_err("a reply").0
 }
 
 fn asked(message: &[u8], payload: usize) -> Request {
@@ -96,10 +96,10 @@ fn request(command: Command, offset: u64, length: u64) -> Request {
 }
 
 #[test]
-fn reads_and_writes_end_where_the_volume_does() {
+fn reads_and_writes_are_limited_to_the_volume() {
     assert_eq!(asked(&read(4096, 8192), 0), request(Command::Read, 4096, 8192));
     assert_eq!(asked(&read(SIZE - 10, 8192), 0), request(Command::Read, SIZE - 10, 10));
-    assert_eq!(taken(&TREE, &read(SIZE, 1), 0), Err((0, Vec::new())), "nothing is read behind the end");
+    assert_eq!(taken(&TREE, &read(SIZE, 1), 0), Err((0, Vec::new())), "no data beyond the end");
     assert_eq!(refused(&TREE, &read(0, PAYLOAD_MAX + 1), 0), libc::EINVAL);
     assert_eq!(asked(&write(512, 4096, libc::O_RDWR), 4096), request(Command::Write, 512, 4096));
     assert_eq!(asked(&write(SIZE - 512, 4096, 0), 4096), request(Command::Write, SIZE - 512, 512));
@@ -122,7 +122,7 @@ fn zeroed_ranges_are_deallocated_or_kept() {
     assert_eq!(asked(&fallocate(100, 5000, PUNCH | KEEP), 0), request(zeros(Space::Free), 100, 5000));
     assert_eq!(asked(&fallocate(0, 4096, ZERO), 0), request(zeros(Space::Keep), 0, 4096));
     assert_eq!(asked(&fallocate(4096, u64::MAX, ZERO | KEEP), 0), request(zeros(Space::Keep), 4096, SIZE - 4096));
-    assert_eq!(refused(&TREE, &fallocate(4096, SIZE, ZERO), 0), libc::ENOSPC, "a volume does not grow by that");
+    assert_eq!(refused(&TREE, &fallocate(4096, SIZE, ZERO), 0), libc::ENOSPC, "volumes do not grow");
     assert_eq!(refused(&TREE, &fallocate(SIZE, 4096, PUNCH | KEEP), 0), libc::EINVAL);
     for mode in [0, KEEP, libc::FALLOC_FL_COLLAPSE_RANGE.cast_unsigned()] {
         assert_eq!(refused(&TREE, &fallocate(0, 4096, mode), 0), libc::EOPNOTSUPP);
@@ -145,7 +145,7 @@ fn seek_stays_within_the_file() {
 }
 
 #[test]
-fn the_directory_has_one_file() {
+fn directory_has_one_file() {
     let lookup = |name: &str| message(opcode::LOOKUP, ROOT, &[name.as_bytes(), b"\0"].concat(), 0);
     let (error, entry) = taken(&TREE, &lookup(NAME), 0).unwrap_err();
     assert_eq!((error, entry.len()), (0, 128));
@@ -158,23 +158,23 @@ fn the_directory_has_one_file() {
     };
     assert_eq!(list(0, 4096, opcode::READDIR).len(), 32 + 32 + 32);
     assert_eq!(list(2, 4096, opcode::READDIR)[24..30], *NAME.as_bytes());
-    assert_eq!(list(0, 70, opcode::READDIR).len(), 64, "as many as there is room for");
+    assert_eq!(list(0, 70, opcode::READDIR).len(), 64, "as many entries as fit");
     assert_eq!(list(2, 4096, opcode::READDIRPLUS).len(), 128 + 32);
     assert!(list(3, 4096, opcode::READDIR).is_empty() && list(u64::MAX, 4096, opcode::READDIR).is_empty());
 }
 
 #[test]
-fn the_file_keeps_its_size_and_mode() {
+fn file_keeps_its_size_and_mode() {
     let change = |valid: u32, size: u64| {
         message(opcode::SETATTR, FILE, &[&u32s(&[valid, 0])[..], &u64s(&[0, size]), &[0; 64]].concat(), 0)
     };
     assert_eq!(refused(&TREE, &change(valid::SIZE, SIZE), 0), 0);
-    assert_eq!(refused(&TREE, &change(1 << 5, 0), 0), 0, "times are taken, and not kept");
+    assert_eq!(refused(&TREE, &change(1 << 5, 0), 0), 0, "times are accepted and ignored");
     assert_eq!(refused(&TREE, &change(valid::SIZE, 0), 0), libc::EPERM);
     assert_eq!(refused(&TREE, &change(valid::MODE, SIZE), 0), libc::EPERM);
     let open = |flags: i32| message(opcode::OPEN, FILE, &u32s(&[flags.cast_unsigned(), 0]), 0);
     let (error, opened) = taken(&TREE, &open(libc::O_RDWR), 0).unwrap_err();
-    assert_eq!((error, &opened[8..12]), (0, &u32s(&[1 | 1 << 6])[..]), "direct, and writes side by side");
+    assert_eq!((error, &opened[8..12]), (0, &u32s(&[1 | 1 << 6])[..]), "direct I/O with parallel writes");
     let fixed = Tree { access: Access::ReadOnly, ..TREE };
     assert_eq!(
         (refused(&fixed, &open(libc::O_WRONLY), 0), refused(&fixed, &open(libc::O_RDONLY), 0)),
@@ -183,18 +183,18 @@ fn the_file_keeps_its_size_and_mode() {
 }
 
 #[test]
-fn a_kernel_is_greeted_in_its_version() {
+fn version_is_negotiated() {
     let hello = |numbers: &[u32]| message(opcode::INIT, 0, &u32s(numbers), 0);
     let (error, terms) = taken(&TREE, &hello(&[7, 45, 131_072, u32::MAX, 0]), 0).unwrap_err();
     assert_eq!((error, terms.len()), (0, 64));
     assert_eq!(terms[..12], u32s(&[7, 38, 131_072]));
     let flags = u32::from_ne_bytes(terms[12..16].try_into().unwrap());
     assert_eq!(flags & (init::ASYNC_DIO | init::MAX_PAGES), init::ASYNC_DIO | init::MAX_PAGES);
-    assert_eq!(flags & 1 << 16, 0, "the kernel keeps no dirty pages");
+    assert_eq!(flags & 1 << 16, 0, "no writeback cache");
     assert_eq!(terms[20..24], u32s(&[PAYLOAD_MAX]));
-    assert_eq!(terms[28..30], 256u16.to_ne_bytes(), "a payload of pages");
+    assert_eq!(terms[28..30], 256u16.to_ne_bytes(), "maximum payload in pages");
     let newer = taken(&TREE, &hello(&[8, 0]), 0).unwrap_err();
-    assert_eq!(newer, (0, u32s(&[7, 38])), "a later kernel learns our version and begins again");
+    assert_eq!(newer, (0, u32s(&[7, 38])), "a later kernel gets the supported version and restarts");
     assert_eq!(refused(&TREE, &hello(&[7, 8, 0, 0]), 0), libc::EPROTO);
     assert_eq!(refused(&TREE, &message(39, FILE, &[0; 32], 0), 0), libc::ENOSYS, "ioctl");
     assert_eq!(taken(&TREE, &message(opcode::FORGET, FILE, &[0; 8], 0), 0), Ok(Message::Handled));
@@ -215,7 +215,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_message_survives_anything(
+    fn arbitrary_messages_are_handled(
         opcode in prop_oneof![9 => 0u32..55, 1 => any::<u32>()],
         node in prop_oneof![9 => 0u64..4, 1 => any::<u64>()],
         mut body in proptest::collection::vec(any::<u8>(), 0..120),
@@ -225,7 +225,7 @@ proptest! {
         read_only in any::<bool>(),
     ) {
         if small {
-            // Offsets and lengths that lie inside.
+            // Offsets and lengths within the volume.
             for byte in body.iter_mut().skip(10) {
                 *byte &= 3;
             }
@@ -252,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_no_message(noise in proptest::collection::vec(any::<u8>(), 0..200), payload in 0usize..100) {
+    fn noise_is_not_a_message(noise in proptest::collection::vec(any::<u8>(), 0..200), payload in 0usize..100) {
         let mut out = Vec::new();
         feed(&TREE, &noise, payload, &mut out);
         prop_assert!(out.len() <= 4096);

@@ -1,4 +1,4 @@
-//! Whatever bytes a client sends, cut wherever they are cut: no panic, nothing that grows, and the same answer.
+//! Arbitrary bytes from a client, in arbitrary pieces: no panic, bounded state, and the same reply.
 
 use plimsoll_device::nbd::wire::{EXTENDED_REQUEST, OPTION, REQUEST, Style};
 use plimsoll_front::nbd::{Handshake, Header, PAYLOAD_MAX, Step, Terms, Tls};
@@ -13,7 +13,7 @@ fn offers() -> Vec<Offer> {
     vec![Offer::new(Export(0), "data", 1 << 30), Offer::new(Export(1), "", 4096)]
 }
 
-/// An option that is nearly right: its number, its announced length and its data come from anywhere.
+/// A nearly valid option with arbitrary number, length and data.
 fn option() -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![9 => 0u32..13, 1 => any::<u32>()];
     let name = prop_oneof![Just(&b"data"[..]), Just(&b""[..]), Just(&b"none"[..]), Just(&b"\xff\xfe"[..])];
@@ -45,7 +45,7 @@ fn conversation() -> impl Strategy<Value = Vec<u8>> {
     (flags, options).prop_map(|(flags, options)| [&flags.to_be_bytes()[..], &options.concat()].concat())
 }
 
-/// Feeds `input` in pieces of `piece` bytes. Returns what was answered and the end.
+/// Feeds `input` in pieces of `piece` bytes. Returns the output and the last step.
 fn fed(input: &[u8], piece: usize, tls: Tls) -> (Vec<u8>, Step) {
     let mut out = Vec::new();
     let mut handshake = Handshake::new(tls, &mut out);
@@ -65,21 +65,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_handshake_survives_anything(input in conversation(), piece in 1usize..200, tls in 0..3) {
+    fn arbitrary_handshakes_are_handled(input in conversation(), piece in 1usize..200, tls in 0..3) {
         let tls = [Tls::Off, Tls::Offered, Tls::Required][tls as usize];
         let whole = fed(&input, input.len(), tls);
-        // An answer to an option is a few hundred bytes at most, and an option has at least 16.
+        // A reply to an option has at most a few hundred bytes, and an option at least 16.
         prop_assert!(whole.0.len() <= 18 + 400 * (1 + input.len() / 16), "{} for {}", whole.0.len(), input.len());
         prop_assert_eq!(fed(&input, piece, tls), whole);
     }
 
     #[test]
-    fn noise_is_no_handshake(input in proptest::collection::vec(any::<u8>(), 0..300), piece in 1usize..50) {
+    fn noise_is_not_a_handshake(input in proptest::collection::vec(any::<u8>(), 0..300), piece in 1usize..50) {
         prop_assert_eq!(fed(&input, piece, Tls::Off), fed(&input, input.len(), Tls::Off));
     }
 
     #[test]
-    fn a_request_survives_anything(
+    fn arbitrary_requests_are_handled(
         noise in proptest::collection::vec(any::<u8>(), 0..40),
         proper in 0..4,
         low in 0u16..16,

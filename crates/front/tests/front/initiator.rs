@@ -169,7 +169,11 @@ impl Initiator {
     }
 
     pub fn send(&mut self, pdu: &Pdu) {
-        self.stream.write_all(&pdu.bytes(self.digests)).unwrap();
+        self.try_send(pdu).unwrap();
+    }
+
+    fn try_send(&mut self, pdu: &Pdu) -> io::Result<()> {
+        self.stream.write_all(&pdu.bytes(self.digests))
     }
 
     /// The next message; its digests are checked.
@@ -210,12 +214,17 @@ impl Initiator {
 
     /// A command that reads at most `expected` bytes, or writes `data`.
     pub fn run(&mut self, flags: u8, expected: u32, cdb: &[u8], data: &[u8]) -> Outcome {
-        let tag = self.start(flags, expected, cdb, data);
-        self.finish(tag, data)
+        self.try_run(flags, expected, cdb, data).unwrap()
+    }
+
+    /// The same with a target that may end.
+    pub fn try_run(&mut self, flags: u8, expected: u32, cdb: &[u8], data: &[u8]) -> io::Result<Outcome> {
+        let tag = self.start(flags, expected, cdb, data)?;
+        self.try_finish(tag, data)
     }
 
     /// Sends a command with its unsolicited data.
-    pub fn start(&mut self, flags: u8, expected: u32, cdb: &[u8], data: &[u8]) -> u32 {
+    pub fn start(&mut self, flags: u8, expected: u32, cdb: &[u8], data: &[u8]) -> io::Result<u32> {
         let (tag, number) = self.next();
         let immediate = self.immediate.min(data.len());
         let unsolicited = self.first_burst.min(data.len()).max(immediate);
@@ -223,51 +232,56 @@ impl Initiator {
         if unsolicited > immediate {
             pdu.header[1] &= 0x7f;
         }
-        self.send(&pdu);
+        self.try_send(&pdu)?;
         if unsolicited > immediate {
-            self.send_data(tag, u32::MAX, data, immediate..unsolicited);
+            self.send_data(tag, u32::MAX, data, immediate..unsolicited)?;
         }
-        tag
+        Ok(tag)
     }
 
-    fn send_data(&mut self, tag: u32, transfer: u32, data: &[u8], range: std::ops::Range<usize>) {
+    fn send_data(&mut self, tag: u32, transfer: u32, data: &[u8], range: std::ops::Range<usize>) -> io::Result<()> {
         let starts: Vec<usize> = range.clone().step_by(self.segment).collect();
         for (number, start) in starts.into_iter().enumerate() {
             let end = (start + self.segment).min(range.end);
             let place = (number as u32, start as u32);
-            self.send(&data_out(tag, transfer, place, end == range.end, &data[start..end]));
+            self.try_send(&data_out(tag, transfer, place, end == range.end, &data[start..end]))?;
         }
+        Ok(())
     }
 
     /// Answers permissions for data until the command has ended.
     pub fn finish(&mut self, tag: u32, data: &[u8]) -> Outcome {
+        self.try_finish(tag, data).unwrap()
+    }
+
+    fn try_finish(&mut self, tag: u32, data: &[u8]) -> io::Result<Outcome> {
         let mut outcome = Outcome::default();
         let mut next_data = 0;
         loop {
-            let pdu = self.receive().unwrap();
+            let pdu = self.receive()?;
             assert_eq!(pdu.word(16), tag, "{pdu:x?}");
             match pdu.header[0] {
                 0x31 => {
                     let (start, length) = (pdu.word(40) as usize, pdu.word(44) as usize);
-                    self.send_data(tag, pdu.word(20), data, start..start + length);
+                    self.send_data(tag, pdu.word(20), data, start..start + length)?;
                 }
                 0x25 => {
                     assert_eq!((pdu.word(36), pdu.word(40) as usize), (next_data, outcome.data.len()), "in order");
                     next_data += 1;
                     outcome.data.extend_from_slice(&pdu.data);
                     if pdu.header[1] & 1 != 0 {
-                        return Outcome { status: pdu.header[3], residual: residual(&pdu), ..outcome };
+                        return Ok(Outcome { status: pdu.header[3], residual: residual(&pdu), ..outcome });
                     }
                 }
                 0x21 => {
                     let sense = pdu.data.get(2..).filter(|sense| sense.len() >= 18);
-                    return Outcome {
+                    return Ok(Outcome {
                         status: pdu.header[3],
                         sense: sense.map(|sense| (sense[2] & 15, sense[12], sense[13])),
                         information: sense.map_or(0, |sense| u32::from_be_bytes(sense[3..7].try_into().unwrap())),
                         residual: residual(&pdu),
                         ..outcome
-                    };
+                    });
                 }
                 other => panic!("message {other:#x}"),
             }

@@ -14,7 +14,7 @@ use super::serving::Serving;
 fn start(serving: &Serving, settings: TargetSettings) -> PathBuf {
     let socket = serving.socket().with_file_name("iscsi");
     let listener = UnixListener::bind(&socket).unwrap();
-    let listen = move |server: &mut plimsoll_front::Server<_>| {
+    let listen = move |server: &mut plimsoll_front::Server| {
         server.listen_for(listener, Service::Iscsi(Targets::new(settings))).map(drop)
     };
     serving.handle.call(listen).unwrap().unwrap();
@@ -210,6 +210,12 @@ fn combinations_are_executed_on_the_volume() {
     assert!(initiator.run(0x20, 512, &same, &pattern(512, 3)).is_good());
     let read = initiator.read(8, 2000).data;
     assert!(read.chunks(512).all(|block| block == pattern(512, 3)) && read.len() == 2000 * 512);
+    let last = 64 * 2048 - 4;
+    assert!(initiator.write(last, &[6; 2048]).is_good());
+    assert!(initiator.run(0x20, 512, &cdb_10(0x41, last + 2, 0), &[0; 512]).is_good());
+    assert_eq!(initiator.read(last, 4).data, [[6; 1024], [0; 1024]].concat(), "zero blocks: to the end");
+    let long = initiator.run(0x20, 512, &cdb_10(0x41, 0, 0), &[1; 512]);
+    assert_eq!(long.sense, Some((5, 0x24, 0)), "a pattern of 64 MiB");
     let mut unmap = vec![0; 40];
     (unmap[1], unmap[3], unmap[15], unmap[19], unmap[31], unmap[35]) = (38, 32, 9, 1, 11, 2);
     assert!(initiator.run(0x20, 40, &[0x42, 0, 0, 0, 0, 0, 0, 0, 40, 0], &unmap).is_good());
@@ -287,6 +293,46 @@ fn commands_outside_of_the_window_are_ignored() {
     assert_eq!(initiator.finish(tag, &[]).data, [0; 512]);
     initiator.send(&command(0x999, number + 2, 0, 0, &[0; 6], &[]));
     assert!(initiator.receive().is_err(), "a gap that cannot be filled");
+}
+
+#[test]
+fn digest_covers_data_that_the_command_does_not_need() {
+    let (_serving, socket) = served();
+    let check = |wrong_at: Option<usize>, immediate: bool| {
+        let keys = [("DataDigest", "CRC32C"), ("ImmediateData", if immediate { "Yes" } else { "No" })];
+        let mut initiator = Initiator::begin(&socket, &keys);
+        let (tag, number) = initiator.next();
+        // Two blocks of data for a command that writes one.
+        let head = |data: &[u8]| command(tag, number, 0x20, 1024, &cdb_10(0x2a, 40, 1), data);
+        let mut bytes = if immediate {
+            head(&[5; 1024]).bytes((false, true))
+        } else {
+            let r2t = initiator.exchange(&head(&[]));
+            assert_eq!((r2t.header[0], r2t.word(44)), (0x31, 512), "the needed data");
+            data_out(tag, r2t.word(20), (0, 0), true, &[5; 512]).bytes((false, true))
+        };
+        let last = bytes.len() - 1;
+        bytes[wrong_at.map_or(last, |at| at.min(last))] ^= u8::from(wrong_at.is_some());
+        std::io::Write::write_all(&mut initiator.stream, &bytes).unwrap();
+        match initiator.receive() {
+            Ok(answer) => assert!(wrong_at.is_none() && answer.header[0] == 0x21 && answer.header[3] == 0),
+            Err(_) => assert!(wrong_at.is_some(), "a right digest"),
+        }
+    };
+    for immediate in [true, false] {
+        check(None, immediate);
+        for wrong_at in [48, 48 + 511, 48 + 512, 48 + 1023, 48 + 1024] {
+            check(Some(wrong_at), immediate);
+        }
+    }
+    // Data of a command that was refused: its response may leave before the damage is found.
+    let mut initiator = Initiator::begin(&socket, &[("DataDigest", "CRC32C")]);
+    let (tag, number) = initiator.next();
+    let mut bytes = command(tag, number, 0x20, 512, &cdb_10(0x2a, u32::MAX, 1), &[5; 512]).bytes((false, true));
+    bytes[100] ^= 1;
+    std::io::Write::write_all(&mut initiator.stream, &bytes).unwrap();
+    let answers = std::iter::from_fn(|| initiator.receive().ok()).filter(|answer| answer.header[3] != 2);
+    assert_eq!(answers.count(), 0, "the connection ends");
 }
 
 #[test]

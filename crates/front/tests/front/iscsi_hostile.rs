@@ -7,13 +7,13 @@ use std::os::unix::net::UnixListener;
 
 use fastrand::Rng;
 use plimsoll_front::codec::{Codec, Division, Exports, Incoming, Message, Operation, ReadPart, ReplyBody};
-use plimsoll_front::iscsi::{ENTROPY_BYTES, IscsiCodec, TargetSettings, Targets};
+use plimsoll_front::iscsi::{ENTROPY_BYTES, InquiryNames, IscsiCodec, Paths, TargetSettings, Targets, UnitIdentity};
 use plimsoll_front::{Offer, Service};
 use plimsoll_volume::{Command, Errno, Export, Extent};
 use proptest::prelude::*;
 
 use super::corpus::{Conversation, cases, is_clean, mutant, send};
-use super::initiator::{Initiator, KEYS, Pdu, cdb_10, command, data_out, login, login_stage};
+use super::initiator::{Initiator, KEYS, Pdu, TARGET, cdb_10, command, data_out, login, login_stage};
 use super::memory::{Memory, SIZE};
 
 /// Cases of each property.
@@ -38,7 +38,7 @@ fn commands() -> Vec<Pdu> {
         pdus.push(command(number, number, flags, expected, cdb, data));
     };
     for code in 0..=255_u8 {
-        for action in [0, 1, 0x10, 0x12, 0x0c] {
+        for action in [0, 1, 0x10, 0x12, 0x0a, 0x0c] {
             if matches!(code, 0x5e | 0x5f | 0x9e | 0xa3) || action == 0 {
                 let mut cdb = [0; 16];
                 (cdb[0], cdb[1]) = (code, action);
@@ -88,8 +88,18 @@ fn conversations() -> Vec<Conversation> {
     all.into_iter().enumerate().map(named).collect()
 }
 
+/// The first one has two controllers, so that all commands are known.
 fn offers() -> Vec<Offer> {
-    vec![Offer::new(Export(0), "data", SIZE), Offer::new(Export(1), "fixed", SIZE)]
+    let unit = UnitIdentity {
+        target: TARGET.into(),
+        uuid: 7,
+        names: InquiryNames::default(),
+        queue_depth: None,
+        paths: Paths::TwoControllers,
+        portals: Some(1),
+    };
+    let data = Offer { unit: Some(Box::new(unit)), ..Offer::new(Export(0), "data", SIZE) };
+    vec![data, Offer::new(Export(1), "fixed", SIZE)]
 }
 
 /// Answers a request as a server does, without the bytes of reads.
@@ -171,7 +181,7 @@ fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, Err
 fn check(input: &[u8], piece: usize) -> usize {
     let whole = understood(input, input.len().max(1));
     // A text of at most 8 KiB, or the headers of a read, for a message of at least 48 bytes.
-    let bound = (16 << 10) + (input.len() / 48 + 1) * ((8 << 20) / 512 * 48);
+    let bound = (16 << 10) + (input.len() / 48 + 1) * ((32 << 20) / 512 * 48);
     assert!(whole.0.len() <= bound, "{} bytes for {}", whole.0.len(), input.len());
     assert_eq!(understood(input, piece), whole, "in pieces of {piece}");
     whole.1.len()

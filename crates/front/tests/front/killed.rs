@@ -1,7 +1,7 @@
-//! A server in a process of its own that can be killed at any moment: this test program, started again.
+//! A server in a child process that can be killed at any time: this test program, started again.
 //!
-//! It serves every volume of a data directory as the export of its number, and takes edits as lines over a socket that
-//! its parent listens at. When that one ends, so does the server.
+//! Serves every volume of a data directory over NBD and iSCSI, as an export named by its number, and executes edits from a
+//! socket of its parent. Ends when the parent closes the socket.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -13,18 +13,19 @@ use std::time::{Duration, Instant};
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::option;
 use plimsoll_device::nbd::{Address, Host, Talk};
-use plimsoll_front::{Checksums, Files, Handle, Limits, Offer, Server};
+use plimsoll_front::iscsi::{TargetSettings, Targets};
+use plimsoll_front::{Checksums, Files, Handle, Limits, Offer, Server, Service};
 use plimsoll_volume::{Access, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
-/// Where the server's data are; set for the process that serves.
+/// Directory of the server; set in the child process.
 const HOME: &str = "PLIMSOLL_KILLED_HOME";
-/// The file whose presence gives the data checksums.
+/// A file that enables checksums.
 pub const CHECKSUMS: &str = "checksums";
-/// Bytes that its store may use at first.
+/// Initial capacity of the store in bytes.
 const CAPACITY: u64 = 1 << 30;
 /// Small, so that few requests touch many clusters and files.
 const GEOMETRY: Geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 64 };
-/// How long a server or a reply is waited for.
+/// Timeout of server start and replies.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of volume 0, which a new directory gets.
@@ -44,18 +45,18 @@ impl Killed {
         Self::start_as(base, Command::new(std::env::current_exe().unwrap()))
     }
 
-    /// The same, by a command that runs this program with the arguments that it gets.
+    /// The same with a command that runs this program with the appended arguments.
     pub fn start_as(base: &Path, mut command: Command) -> Self {
         std::fs::create_dir_all(base.join("data")).unwrap();
         let _ = std::fs::remove_file(base.join("control"));
         let listener = UnixListener::bind(base.join("control")).unwrap();
         listener.set_nonblocking(true).unwrap();
-        command.args(["--exact", "killed::a_server_that_can_be_killed", "--nocapture"]).env(HOME, base);
+        command.args(["--exact", "killed::killable_server", "--nocapture"]).env(HOME, base);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
         Self { child, listener, control: None, base: base.to_path_buf() }
     }
 
-    /// Waits until it serves. `None`: it ended before.
+    /// Waits until it serves. `None` if it ended.
     pub fn ready(&mut self) -> Option<()> {
         let begun = Instant::now();
         let control = loop {
@@ -64,7 +65,7 @@ impl Killed {
                 Err(_) if self.child.try_wait().unwrap().is_some() => return None,
                 Err(_) => std::thread::sleep(Duration::from_millis(1)),
             }
-            assert!(begun.elapsed() < TIMEOUT, "the server does not come up");
+            assert!(begun.elapsed() < TIMEOUT, "the server has not started");
         };
         control.set_nonblocking(false).unwrap();
         control.set_read_timeout(Some(TIMEOUT)).unwrap();
@@ -72,12 +73,12 @@ impl Killed {
         (hear(control)? == "ready").then_some(())
     }
 
-    /// A connection to the control socket alone.
+    /// The control connection.
     pub fn control(&mut self) -> &mut BufReader<UnixStream> {
         self.control.as_mut().expect("it is ready")
     }
 
-    /// Has something done that has to succeed.
+    /// Executes a command, which has to succeed.
     pub fn order(&mut self, line: &str) -> String {
         let answer = say(self.control(), line).expect("the server goes on");
         answer.strip_prefix("ok").unwrap_or_else(|| panic!("{line}: {answer}")).trim_start().to_owned()
@@ -103,10 +104,10 @@ impl Killed {
         talk
     }
 
-    /// Kills it, and waits until nothing of it is left.
+    /// Kills the process and waits for its end.
     pub fn kill(&mut self) {
         let ended = self.child.try_wait().unwrap();
-        assert!(ended.is_none(), "the server has ended by itself: {ended:?}");
+        assert!(ended.is_none(), "the server has ended: {ended:?}");
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -114,13 +115,13 @@ impl Killed {
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // It may be gone already.
+        // It may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Sends a line and waits for the answer; `None` when the server has ended.
+/// Sends a line and waits for the reply; `None` if the server has ended.
 pub fn say(control: &mut BufReader<UnixStream>, line: &str) -> Option<String> {
     control.get_mut().write_all(format!("{line}\n").as_bytes()).ok()?;
     hear(control)
@@ -136,9 +137,9 @@ fn hear(control: &mut BufReader<UnixStream>) -> Option<String> {
     }
 }
 
-/// Not a test of its own: the process that [`Killed`] starts.
+/// The child process of [`Killed`], not a test.
 #[test]
-fn a_server_that_can_be_killed() {
+fn killable_server() {
     let Some(base) = std::env::var_os(HOME).map(PathBuf::from) else { return };
     let checksums = if base.join(CHECKSUMS).exists() { Checksums::Wanted } else { Checksums::AsMade };
     let (files, held) = Files::directory(&base.join("data"), checksums).unwrap();
@@ -158,6 +159,9 @@ fn a_server_that_can_be_killed() {
         volumes.into_iter().map(|volume| (volume, serve(&mut server, volume))).collect();
     let _ = std::fs::remove_file(base.join("socket"));
     server.listen(UnixListener::bind(base.join("socket")).unwrap()).unwrap();
+    let _ = std::fs::remove_file(base.join("iscsi"));
+    let targets = Service::Iscsi(Targets::new(TargetSettings::default()));
+    server.listen_for(UnixListener::bind(base.join("iscsi")).unwrap(), targets).unwrap();
     let handle = server.handle();
     std::thread::spawn(move || {
         obey(&handle, &base, &mut exports);
@@ -179,7 +183,7 @@ fn serve(server: &mut Server, volume: VolumeId) -> Export {
     export
 }
 
-/// Does what the parent says, until it ends.
+/// Executes commands of the parent until it closes the socket.
 fn obey(handle: &Handle, base: &Path, exports: &mut BTreeMap<VolumeId, Export>) {
     let Ok(stream) = UnixStream::connect(base.join("control")) else { return };
     let mut control = BufReader::new(stream);

@@ -1,4 +1,4 @@
-//! Long requests, and clients that do not read the replies to theirs: what they cost, and that others are served.
+//! Long requests, and clients that do not read replies: bounded memory, and other clients are served.
 
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use super::memory::Memory;
 use super::serve::{asked, read, read_reply, write};
 use super::serving::{SIZE, Serving};
 
-/// Memory that sixteen clients may cost together.
+/// Maximum memory of sixteen such clients.
 const SIXTEEN_MAX: u64 = 128 << 20;
 
 fn pattern(length: u32, seed: u32) -> Vec<u8> {
@@ -89,7 +89,7 @@ fn replies_behind_a_long_simple_read_keep_its_bytes_together() {
     }
 }
 
-/// Opens `clients` that request `bytes` again and again and never read.
+/// Opens `clients` that request `bytes` repeatedly and never read.
 fn starve(serving: &Serving, clients: usize, bytes: u64) -> Vec<Talk> {
     let clients = (0..clients).map(|_| {
         let mut talk = styled(serving.talk(), Style::Simple);
@@ -103,7 +103,7 @@ fn starve(serving: &Serving, clients: usize, bytes: u64) -> Vec<Talk> {
 }
 
 #[test]
-fn sixteen_clients_that_never_read_delay_no_other_and_use_little_memory() {
+fn clients_that_never_read_use_bounded_memory_and_delay_no_other() {
     for (in_files, bytes) in [(false, 32 << 20), (true, 32 << 20), (true, 1 << 20)] {
         let serving = Serving::start(in_files, Limits::default());
         let mut polite = styled(serving.talk(), Style::Simple);
@@ -115,16 +115,16 @@ fn sixteen_clients_that_never_read_delay_no_other_and_use_little_memory() {
             assert!(read(&mut polite, Style::Simple, 0, data.len() as u32) == data);
             assert_eq!(write(&mut polite, Style::Simple, 0, &data, 0), 0);
             let lent = serving.handle.call(|server| server.lent_bytes()).unwrap();
-            assert!(lent <= SIXTEEN_MAX, "{lent} bytes are held for clients that do not read");
+            assert!(lent <= SIXTEEN_MAX, "{lent} bytes are lent to clients that do not read");
         }
         assert!(begun.elapsed() < Duration::from_secs(30), "20 reads took {:?}", begun.elapsed());
         drop(starving);
     }
 }
 
-/// A client reads slowly what is trimmed meanwhile, and the space goes to another volume.
+/// The range of a slow read is trimmed meanwhile, and its space is reused by another volume.
 #[test]
-fn a_long_read_never_shows_another_volume() {
+fn long_read_never_returns_data_of_another_volume() {
     const LONG: u64 = 16 << 20;
     let memory = Memory::start(LONG);
     memory.create_of("long", LONG);
@@ -135,10 +135,10 @@ fn a_long_read_never_shows_another_volume() {
     slow.option(option::STRUCTURED_REPLY, &[]).unwrap();
     slow.choose("long", true).unwrap();
     slow.request(Style::Structured, &asked(command::READ, 0, LONG), &[]).unwrap();
-    // Some of it is in the socket now, or lent; the rest is fetched later.
+    // A part is in the socket or lent; the rest is fetched later.
     let begun = Instant::now();
     while memory.handle.call(|server| server.lent_bytes()).unwrap() == 0 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nothing was fetched");
+        assert!(begun.elapsed() < Duration::from_secs(60), "no part was fetched");
     }
     for request in [asked(command::TRIM, 0, LONG), asked(command::FLUSH, 0, 0)] {
         owner.request(Style::Simple, &request, &[]).unwrap();

@@ -1,4 +1,4 @@
-//! The front from outside: hostile bytes for the codec, clients on sockets, and the check of servers.
+//! Tests of the public interface: hostile input, clients on sockets, and the conformance check.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's failure is a panic, and it says when it is skipped
 
 mod certificates;
@@ -10,6 +10,7 @@ mod fuse;
 mod hostile;
 mod initiator;
 mod iscsi;
+mod iscsi_crash;
 mod iscsi_hostile;
 mod killed;
 mod long;

@@ -1,4 +1,4 @@
-//! A server of volumes in memory, on a thread of its own.
+//! A server of volumes in memory, on a separate thread.
 
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use plimsoll_volume::{Access, Edit, Geometry, Serving, Slow, Store, VolumeId, Vo
 
 /// Bytes of each export.
 pub const SIZE: u64 = 1 << 20;
-/// How long anything is waited for.
+/// Timeout of all waits.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The server. It offers `data`, and `fixed` that cannot be written.
+/// A server with the exports `data` and read-only `fixed`.
 pub struct Memory {
     pub handle: Handle,
     pub socket: PathBuf,
@@ -25,7 +25,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Starts it with a store of so many bytes.
+    /// Starts it with a store of the given capacity in bytes.
     pub fn start(capacity: u64) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -51,12 +51,12 @@ impl Memory {
         Self { handle, socket, thread: Some(thread) }
     }
 
-    /// A new volume, offered by this name.
+    /// Creates a volume and offers it by this name.
     pub fn create(&self, name: &'static str) {
         self.create_of(name, SIZE);
     }
 
-    /// A new volume of so many bytes.
+    /// The same with a size in bytes.
     pub fn create_of(&self, name: &'static str, size: u64) {
         let volume = self.handle.edit(Edit::Create { size, text: String::new() }).unwrap();
         self.handle.call(move |server| serve(server, volume, name)).unwrap();

@@ -1,4 +1,4 @@
-//! What clients ask of a recorded export stands in its trace, in their order.
+//! The trace of a recorded export has its requests in order.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("nobody panics with it").write(bytes)
+        self.0.lock().expect("no thread panics with the lock").write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -25,9 +25,9 @@ impl Write for Shared {
 }
 
 impl Shared {
-    /// The operations of the trace: what, where, how long.
+    /// The operations of the trace: action, offset, length.
     fn lines(&self) -> Vec<(Action, u64, u64)> {
-        let text = self.0.lock().expect("nobody panics with it").clone();
+        let text = self.0.lock().expect("no thread panics with the lock").clone();
         let lines = TraceReader::new(&text[..]).expect("a trace");
         lines.map(|line| line.expect("well-formed")).map(|line| (line.action, line.offset, line.length)).collect()
     }

@@ -1,4 +1,4 @@
-//! A server as clients see it, over a socket: what it answers, what it survives, and how it ends.
+//! A server as seen by clients on a socket: replies, robustness, and shutdown.
 
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use plimsoll_drive::{Rules, drive};
 use plimsoll_front::{Limits, Server};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_units::{Bytes, Span};
-use plimsoll_volume::{Export, Flat};
+use plimsoll_volume::Export;
 
 pub fn asked(command: u16, offset: u64, length: u64) -> Asked {
     Asked { flags: 0, command, cookie: !offset, offset, length }
@@ -31,7 +31,7 @@ pub fn read(talk: &mut Talk, style: Style, offset: u64, length: u32) -> Vec<u8> 
     read_reply(talk, offset, length)
 }
 
-/// The bytes of a read that was requested, whose chunks come in the order of the bytes.
+/// The data of a requested read whose chunks arrive in order.
 pub fn read_reply(talk: &mut Talk, offset: u64, length: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
@@ -82,7 +82,7 @@ fn each_style_reads_written_data() {
             }
             assert_eq!(read(&mut talk, style, 4096, 1024), vec![0; 1024]);
             assert_eq!(write(&mut talk, style, SIZE, &[1; 512], 0), 28, "beyond the end");
-            assert_eq!(read(&mut talk, style, 60 << 20, 512), vec![0; 512], "after an error the stream is in step");
+            assert_eq!(read(&mut talk, style, 60 << 20, 512), vec![0; 512], "the session continues after an error");
         }
         let count = serving.handle.call(|server| server.take_count(Export(0))).unwrap();
         assert_eq!((count.writes, count.errors), (15, 3));
@@ -91,7 +91,7 @@ fn each_style_reads_written_data() {
 }
 
 #[test]
-fn a_load_runs_through_the_client() {
+fn load_runs_through_the_client() {
     let serving = Serving::start(true, Limits::default());
     let clock = Clock::start();
     let shape = Shape::writing(16, Bytes::mib(1), 0.0, 1);
@@ -118,7 +118,7 @@ fn a_load_runs_through_the_client() {
         assert!(tally.0 > 30, "round {round}: {tally:?}");
         assert_eq!(tally.1, 0);
         let connections = remote.release();
-        assert_eq!(connections.len(), 2, "they are at rest, and can be used again");
+        assert_eq!(connections.len(), 2, "idle connections can be reused");
         remote = Remote::new(connections, &shape, clock).unwrap();
     }
 }
@@ -142,18 +142,18 @@ fn vanished_clients_leave_no_resources() {
             let request = asked(command::READ, place << 16, 64 << 10);
             talk.request(Style::Simple, &request, &[]).unwrap();
         }
-        // Half of a write, and no more of it.
+        // An incomplete write.
         talk.request(Style::Simple, &asked(command::WRITE, 0, 4 << 20), &vec![9; round as usize * 1000]).unwrap();
     }
     let gone = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         serving.handle.call(|server| server.clients(Export(0))).unwrap() == 0
     });
-    assert!(gone, "connections are left");
-    assert_eq!(serving.handle.call(|server| server.lent_bytes()).unwrap(), 0, "buffers are left");
+    assert!(gone, "connections remain");
+    assert_eq!(serving.handle.call(|server| server.lent_bytes()).unwrap(), 0, "buffers are lent");
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
-    assert_eq!(read(&mut talk, Style::Simple, 0, 512), vec![0; 512], "half a write was done");
+    assert_eq!(read(&mut talk, Style::Simple, 0, 512), vec![0; 512], "an incomplete write has no effect");
 }
 
 #[test]
@@ -185,11 +185,11 @@ fn new_clients_replace_those_that_negotiate_too_long() {
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
     assert_eq!(read(&mut talk, Style::Simple, 0, 512).len(), 512);
-    assert_eq!(dawdling[0].read(&mut [0; 1]).unwrap(), 0, "the first one was let go");
+    assert_eq!(dawdling[0].read(&mut [0; 1]).unwrap(), 0, "the first client was disconnected");
 }
 
 #[test]
-fn ten_thousand_connections_cost_no_more_than_the_limit() {
+fn number_of_connections_is_limited() {
     let serving = Serving::start(false, Limits::default());
     let mut working = serving.talk();
     working.choose("data", true).unwrap();
@@ -204,14 +204,14 @@ fn ten_thousand_connections_cost_no_more_than_the_limit() {
             assert_eq!(read(&mut working, Style::Simple, 0, 512).len(), 512);
         }
     }
-    assert!(most <= 64 + 1 + 16, "{most} clients were let in at the same time");
+    assert!(most <= 64 + 1 + 16, "{most} concurrent clients");
     let mut late = serving.talk();
     late.choose("data", true).unwrap();
     assert_eq!(read(&mut late, Style::Simple, 0, 512).len(), 512);
 }
 
 #[test]
-fn clients_of_one_socket_leave_room_for_those_of_another() {
+fn clients_of_a_socket_leave_room_for_those_of_another() {
     let serving = Serving::start(false, Limits { connections: 8, ..Limits::default() });
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -223,7 +223,7 @@ fn clients_of_one_socket_leave_room_for_those_of_another() {
             talk.choose("data", true).ok().map(|_| talk)
         })
         .collect();
-    assert_eq!(greedy.len(), 6, "three quarters of the places");
+    assert_eq!(greedy.len(), 6, "three quarters of the limit");
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
     assert_eq!(read(&mut talk, Style::Simple, 0, 512).len(), 512);
@@ -240,7 +240,7 @@ fn client_that_stops_amid_a_message_is_disconnected() {
     let mut idle = serving.talk();
     idle.choose("data", true).unwrap();
     std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(read(&mut idle, Style::Simple, 0, 512).len(), 512, "between requests there is time");
+    assert_eq!(read(&mut idle, Style::Simple, 0, 512).len(), 512, "idle clients are not disconnected");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn noise_ends_only_its_connection() {
                 (rng >> 56) as u8
             })
             .collect();
-        // The server may have had enough of it already.
+        // The server may have closed the connection.
         let _ = stream.write_all(&noise);
     }
     for _ in 0..100 {
@@ -297,7 +297,7 @@ fn tcp_and_pipes_serve_the_same_bytes() {
 
     let ((server_in, mut to_server), (mut from_server, server_out)) =
         (std::io::pipe().unwrap(), std::io::pipe().unwrap());
-    let serve = move |server: &mut Server<Flat>| server.serve(server_in.into(), Some(server_out.into())).unwrap();
+    let serve = move |server: &mut Server| server.serve(server_in.into(), Some(server_out.into())).unwrap();
     serving.handle.call(serve).unwrap();
     from_server.read_exact(&mut [0; 18]).unwrap();
     let choice = [&b"IHAVEOPT"[..], &1u32.to_be_bytes(), &4u32.to_be_bytes(), b"data"].concat();

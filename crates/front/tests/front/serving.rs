@@ -1,4 +1,4 @@
-//! A server on a thread of its own, and where to reach it.
+//! A server on a separate thread, and its address.
 
 use std::fs::File;
 use std::os::unix::net::UnixListener;
@@ -12,20 +12,20 @@ use plimsoll_device::Clock;
 use plimsoll_device::nbd::{Address, Host, Talk};
 use plimsoll_front::{Files, Handle, Limits, Offer, Server, TlsMode};
 use plimsoll_units::Span;
-use plimsoll_volume::{Export, Flat, Volumes};
+use plimsoll_volume::{Export, Volumes};
 
-/// Bytes of export 0, called `data`.
+/// Bytes of export 0, `data`.
 pub const SIZE: u64 = 64 << 20;
 
 pub struct Serving {
-    pub handle: Handle<Flat>,
+    pub handle: Handle,
     pub address: Address,
     directory: PathBuf,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Serving {
-    /// Serves exports `data`, and `fixed` that cannot be written; in memory, or in files.
+    /// Serves the exports `data` and read-only `fixed`, in memory or in files.
     pub fn start(in_files: bool, limits: Limits) -> Self {
         Self::start_with(in_files, limits, TlsMode::Off)
     }
@@ -40,7 +40,7 @@ impl Serving {
         })
     }
 
-    /// The same on files that are made in a directory of the server's own.
+    /// The same on files in a directory of the server.
     pub fn start_on(limits: Limits, tls: TlsMode, files: impl FnOnce(&Path) -> Files + Send + 'static) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Serving {
     pub fn socket(&self) -> &Path {
         match &self.address.host {
             Host::Unix(path) => path,
-            Host::Tcp { .. } => unreachable!("it listens on a path"),
+            Host::Tcp { .. } => unreachable!("the server listens on a Unix socket"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! TLS: who is let in, what is carried, and what becomes of clients that do something else.
+//! TLS: authentication, data transfer, and misbehaving clients.
 
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
@@ -21,13 +21,13 @@ use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Stream
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Export;
 
-/// A server that asks for TLS, with the certificates of `ours`.
+/// A server that requires TLS, with the certificates of `ours`.
 fn required(ours: &Path, peers: Peers, limits: Limits) -> Serving {
     let mode = TlsMode::Required(Identity::read(ours, peers).unwrap());
     Serving::start_with(true, limits, mode)
 }
 
-/// The address of the server with TLS, and what is asked of its certificate.
+/// The server's address with TLS and the given verification.
 fn encrypted(serving: &Serving, certificates: &Path, names: Names) -> Address {
     let tls = Encryption { certificates: Some(certificates.to_owned()), names, hostname: None };
     Address { tls: Some(tls), ..serving.address.clone() }
@@ -64,7 +64,7 @@ fn written_data_are_read_over_tls() {
 }
 
 #[test]
-fn a_session_ends_in_order() {
+fn session_ends_with_close_notify() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
     let mut talk = begin(&encrypted(&serving, ours, Names::Any)).unwrap();
@@ -78,11 +78,11 @@ fn a_session_ends_in_order() {
     }
     assert!(talk.chunk(0).is_err());
     let channel = talk.socket().channel().unwrap();
-    assert_eq!(channel.open(&mut [0]).unwrap(), Opened::End, "the end was not announced");
+    assert_eq!(channel.open(&mut [0]).unwrap(), Opened::End, "missing close_notify");
 }
 
 #[test]
-fn a_load_runs_over_tls() {
+fn load_runs_over_tls() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
     let clock = Clock::start();
@@ -151,7 +151,7 @@ fn certificates_are_verified_on_both_sides() {
     assert!(told(&other).contains("not valid for name"), "{}", told(&other));
 }
 
-/// A connection that was told to begin TLS.
+/// A connection that was asked to start TLS.
 fn at_the_door(serving: &Serving) -> UnixStream {
     let mut stream = UnixStream::connect(serving.socket()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -162,23 +162,23 @@ fn at_the_door(serving: &Serving) -> UnixStream {
     stream
 }
 
-/// What a client says first.
+/// A `ClientHello`.
 fn hello() -> Vec<u8> {
     let nobody = Encryption { certificates: None, names: Names::Anyone, hostname: None };
     let trust = plimsoll_device::tls::Trust::read(None, nobody.names).unwrap();
     let mut channel = plimsoll_device::tls::Channel::client(&trust, "localhost").unwrap();
     let (ours, mut theirs) = UnixStream::pair().unwrap();
-    let nothing = &mut plimsoll_device::Outgoing::<Nothing>::default();
-    channel.carry(nothing, std::os::fd::AsFd::as_fd(&ours), true, drop).unwrap();
+    let no_payload = &mut plimsoll_device::Outgoing::<NoPayload>::default();
+    channel.carry(no_payload, std::os::fd::AsFd::as_fd(&ours), true, drop).unwrap();
     drop(ours);
     let mut hello = Vec::new();
     theirs.read_to_end(&mut hello).unwrap();
     hello
 }
 
-struct Nothing;
+struct NoPayload;
 
-impl plimsoll_device::Payload for Nothing {
+impl plimsoll_device::Payload for NoPayload {
     fn bytes(&self) -> &[u8] {
         &[]
     }
@@ -199,7 +199,7 @@ fn hostile_tls_ends_only_its_connection() {
     for round in 0..3000 {
         let mut bytes = proper.clone();
         match round % 4 {
-            // Bits that are turned, a greeting that stops, one twice, and noise in the frame of a record.
+            // Flipped bits, a truncated hello, a repeated hello, and noise in a record.
             0 => (0..=next(8)).for_each(|_| bytes[next(proper.len())] ^= 1 << next(8)),
             1 => bytes.truncate(next(proper.len())),
             2 => bytes.extend_from_slice(&proper[next(proper.len())..]),
@@ -210,7 +210,7 @@ fn hostile_tls_ends_only_its_connection() {
             }
         }
         let mut stream = at_the_door(&serving);
-        // The server may have had enough of it already.
+        // The server may have closed the connection.
         let _ = stream.write_all(&bytes);
         if round % 16 == 0 {
             let _ = stream.shutdown(std::net::Shutdown::Write);
@@ -249,7 +249,7 @@ fn slow_tls_handshake_is_disconnected() {
     let began = Instant::now();
     let (hello, mut at) = (hello(), 0);
     stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-    // A byte now and then is a sign of life, and not enough.
+    // Single bytes at intervals are not sufficient progress.
     let ended = loop {
         let _ = stream.write_all(&hello[at..=at]);
         at += 1;
@@ -260,7 +260,7 @@ fn slow_tls_handshake_is_disconnected() {
             Err(_) => {}
         }
     };
-    assert!(ended, "it was waited for longer than {:?}", began.elapsed());
+    assert!(ended, "still connected after {:?}", began.elapsed());
 }
 
 #[test]
@@ -300,14 +300,14 @@ fn vanished_tls_clients_leave_no_resources() {
     }
     let began = Instant::now();
     while serving.handle.call(|server| server.clients(Export(0))).unwrap() > 0 {
-        assert!(began.elapsed() < Duration::from_secs(20), "connections are left");
+        assert!(began.elapsed() < Duration::from_secs(20), "connections remain");
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(serving.handle.call(|server| server.lent_bytes()).unwrap(), 0, "buffers are left");
+    assert_eq!(serving.handle.call(|server| server.lent_bytes()).unwrap(), 0, "buffers are lent");
 }
 
 #[test]
-fn our_own_server_passes_over_tls() {
+fn own_server_passes_over_tls() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
     let permission = Permission { writes: true, timeout: Duration::from_secs(20), timing: Duration::from_millis(50) };
@@ -316,7 +316,7 @@ fn our_own_server_passes_over_tls() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// Runs a client of somebody else's; `None` where it is not installed.
+/// Runs a third-party client; `None` if it is not installed.
 fn foreign(program: &str, arguments: &[&str]) -> Option<(bool, String)> {
     let Ok(output) = Command::new(program).args(arguments).stdin(Stdio::null()).output() else {
         eprintln!("skipped: {program} is not installed");
@@ -337,7 +337,7 @@ fn third_party_clients_use_tls() {
     let Some((fine, said)) = foreign("nbdinfo", &[&uri(ours)]) else { return };
     assert!(fine && said.contains("TLS") && said.contains("67108864"), "{said}");
     let Some((fine, said)) = foreign("nbdinfo", &[&uri(theirs)]) else { return };
-    assert!(!fine, "a client of another authority was let in: {said}");
+    assert!(!fine, "a client of another authority was accepted: {said}");
 
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("copies-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -348,7 +348,7 @@ fn third_party_clients_use_tls() {
     assert!(fine, "{said}");
     let Some((fine, said)) = foreign("nbdcopy", &[&uri(ours), after.to_str().unwrap()]) else { return };
     assert!(fine, "{said}");
-    assert!(std::fs::read(&after).unwrap() == data, "other bytes came back");
+    assert!(std::fs::read(&after).unwrap() == data, "different data");
 
     let credentials = format!("tls-creds-x509,id=tls0,endpoint=client,dir={}", ours.display());
     let socket = serving.socket().display();

@@ -1,4 +1,4 @@
-//! What is sent from where it lies: a client that takes its time never gets what became of that place.
+//! Replies sent from views of files: a slow client never gets later contents of the place.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ fn done(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {
     assert_eq!(talk.chunk(0).unwrap().errno(), 0);
 }
 
-/// A client asks and does not read; what it asked for is trimmed, and the space goes to another volume.
+/// A client sends reads without reading replies; the range is trimmed, and its space is reused by another volume.
 #[test]
-fn a_slow_reader_never_sees_another_volume() {
+fn slow_reader_never_gets_data_of_another_volume() {
     let memory = Memory::start(SIZE);
     memory.create("other");
     let mut owner = memory.talk("data");
@@ -28,7 +28,7 @@ fn a_slow_reader_never_sees_another_volume() {
     for _ in 0..6 {
         ask(&mut slow, command::READ, SIZE, &[]);
     }
-    // Until the server has answered, and has more to send than the socket takes.
+    // Until the server has replied with more than the socket buffer takes.
     for _ in 0..1_000 {
         if memory.handle.call(|server| server.lent_bytes()).unwrap() >= 4 * SIZE {
             break;
@@ -44,7 +44,7 @@ fn a_slow_reader_never_sees_another_volume() {
         assert_eq!(answer.errno(), 0);
         let seen = |byte| answer.payload.contains(&byte);
         assert!(!seen(2), "reply {number} has bytes of another volume");
-        assert!(number > 0 || seen(1), "the first one was answered before");
+        assert!(number > 0 || seen(1), "the first read was answered before");
     }
     ask(&mut other, command::READ, SIZE, &[]);
     assert!(other.chunk(SIZE as u32).unwrap().payload.iter().all(|byte| *byte == 2));

@@ -1,4 +1,4 @@
-//! Volumes of a store behind a server: bytes that last, edits while clients are there, and the model's time.
+//! Volumes of a store behind a server: durability, edits with connected clients, and the model's timing.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
@@ -20,7 +20,7 @@ struct Service {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Serves what the directory holds; a new one gets volume 0.
+/// Serves the volumes of the directory; a new directory gets volume 0.
 fn start(directory: &Path, model: &str) -> Service {
     let (told, handle) = channel();
     let (home, model) = (directory.to_path_buf(), model.to_owned());
@@ -47,7 +47,7 @@ fn start(directory: &Path, model: &str) -> Service {
         server.run().unwrap();
     });
     let (handle, ready) = handle.recv().unwrap();
-    // A volume exists when its edit is durable: an edit that says nothing new comes after it.
+    // A volume exists once its edit is durable; this edit without effect completes after it.
     let describe = Edit::Describe { volume: VolumeId(0), text: "data".into() };
     while handle.edit(describe.clone()).is_err() {}
     handle.call(ready).unwrap();
@@ -110,7 +110,7 @@ fn flushed_data_survive_a_restart() {
         let service = start(&directory, "link(10us)");
         assert!(
             matches!(Files::directory(&directory, Checksums::AsMade), Err(DirectoryError::InUse(_))),
-            "nobody else gets in"
+            "the directory is locked"
         );
         let mut talk = service.talk("data");
         write(&mut talk, 0, &[1; 4096], 0);
@@ -147,7 +147,7 @@ fn snapshot_keeps_its_data() {
     assert_eq!(read(&mut copy, 4096, 8192), [vec![3; 50], vec![1; 8142]].concat());
     assert!(
         service.handle.edit(Edit::Grow { volume: VolumeId(0), size: 1, text: None }).is_err(),
-        "a volume does not shrink"
+        "volumes do not shrink"
     );
     drop(service);
     std::fs::remove_dir_all(directory).unwrap();

@@ -1,10 +1,11 @@
-//! Reports that compare two periods of an instance: their tables have both side by side, and become two reports.
+//! Reports that compare two periods of an instance: their tables have both periods side by side, and are separated into
+//! two reports.
 //!
-//! Columns are called `1st` and `2nd`, in groups; the meaning of a group depends on the table. Sections that a
-//! comparison leaves out (the profile, histograms, advice) are missing in both.
+//! Columns are called `1st` and `2nd`, in groups whose meaning depends on the table. Comparisons have no profile,
+//! histograms or advice.
 
 use super::figures;
-use super::report::{Event, Report, Rounded, Said, Traffic};
+use super::report::{Event, Report, Rounded, StatedValue, Traffic};
 use super::section::Section;
 use crate::builder::Builder;
 use crate::refusal::Refusal;
@@ -12,7 +13,7 @@ use crate::text::table::{Row, Ruler, Table, plain};
 use crate::text::timestamp;
 use crate::text::{MIB, Numerals};
 
-/// Two periods, as far as the tables have come.
+/// Two periods, as collected so far.
 #[derive(Default)]
 pub(super) struct Comparison {
     sides: [Report; 2],
@@ -20,17 +21,17 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Takes the report's title.
+    /// Adds the report's title.
     pub(super) fn title(&mut self, title: &str) {
         self.is_cluster |= title.to_ascii_lowercase().contains("(rac)");
     }
 
-    /// True for the columns of a table that says something of both periods.
+    /// True for the columns of a table about both periods.
     pub(super) fn wants(columns: &[String]) -> bool {
         columns.first().is_some_and(|name| name == "snapshot set") || !pairs(columns).is_empty() || caches(columns)
     }
 
-    /// Names the databases and instances.
+    /// Sets the names of databases and instances.
     fn names(&mut self, side: usize, database: &str, instance: &str) {
         let report = &mut self.sides[side];
         if report.database.is_empty() {
@@ -41,7 +42,7 @@ impl Comparison {
         }
     }
 
-    /// Takes the seconds of a period, as headings of text say them: minutes of the tables are rounded more.
+    /// Adds the seconds of a period from headings of text; minutes in tables are rounded more.
     fn lasted(&mut self, side: usize, seconds: &str) {
         let report = &mut self.sides[side];
         if let (Some(seconds), Some(elapsed)) = (report.numerals.number(seconds), &mut report.elapsed_s)
@@ -51,7 +52,7 @@ impl Comparison {
         }
     }
 
-    /// Takes a table.
+    /// Adds a table.
     pub(super) fn table(&mut self, table: &Table) {
         let pairs = pairs(&table.columns);
         let first = table.columns.first().map_or("", String::as_str);
@@ -91,19 +92,19 @@ impl Comparison {
         }
     }
 
-    /// Hands over both periods, the earlier one first.
+    /// Emits both periods, the earlier one first.
     pub(super) fn make(self, out: &mut Builder) -> Result<(), Refusal> {
         let why = if self.is_cluster {
             Some("all instances of a cluster")
         } else if self.sides.iter().any(|report| report.window_s().is_none()) {
-            Some("no length of both")
+            Some("without the lengths of both")
         } else if self.sides.iter().any(|report| report.statistics.is_empty() && report.file_types.is_empty()) {
-            Some("no statistics of both")
+            Some("without the statistics of both")
         } else {
             None
         };
         if let Some(why) = why {
-            let what = format!("it compares two periods, with {why}: give the two reports that it was made of");
+            let what = format!("it compares two periods, {why}: provide the two original reports");
             return Err(out.unusable(what));
         }
         let mut sides = self.sides;
@@ -118,7 +119,7 @@ impl Comparison {
     }
 }
 
-/// Columns of the first and the second period that stand beside each other.
+/// Corresponding columns of the first and the second period.
 fn pairs(columns: &[String]) -> Vec<(usize, usize)> {
     let ends = |index: usize, end: &str| columns.get(index).is_some_and(|name: &String| name.ends_with(end));
     (0..columns.len()).filter(|at| ends(*at, "1st") && ends(at + 1, "2nd")).map(|at| (at, at + 1)).collect()
@@ -128,11 +129,11 @@ fn caches(columns: &[String]) -> bool {
     columns.iter().any(|name| name == "1st (m)") && columns.iter().any(|name| name == "2nd (m)")
 }
 
-fn said(row: &Row, name: &str, title: &str, value: f64) -> Said {
-    Said { value, line: row.line, field: format!("{name} / {title}") }
+fn stated(row: &Row, name: &str, title: &str, value: f64) -> StatedValue {
+    StatedValue { value, line: row.line, field: format!("{name} / {title}") }
 }
 
-/// The two tables at the top: who, and when.
+/// The two tables at the top: names and times.
 fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
     let starts = [["1st", "First"], ["2nd", "Second"]][side];
     let Some(row) = table.rows.iter().find(|row| starts.iter().any(|start| row.cell(0).starts_with(start))) else {
@@ -153,7 +154,7 @@ fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
             }
         }
         report.block_bytes =
-            Numerals::Point.number(&text("std block size")).map(|bytes| said(row, "block size", "", bytes));
+            Numerals::Point.number(&text("std block size")).map(|bytes| stated(row, "block size", "", bytes));
         return 1;
     }
     let elapsed = text("elapsed time (min)");
@@ -163,15 +164,15 @@ fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
     (report.begin, report.end) = (moment("begin snap time"), moment("end snap time"));
     let printed = report.numerals.number(&elapsed).map(|minutes| minutes * 60.0);
     let between = report.begin.zip(report.end).map(|(begin, end)| end.duration_since(begin).as_secs_f64());
-    // Minutes have one decimal: the moments say more, unless the clock was set between them.
+    // Minutes have a single decimal: the timestamps are more precise, unless the clock was set between them.
     let seconds = printed.map(|printed| between.filter(|between| (between - printed).abs() <= 5.0).unwrap_or(printed));
-    report.elapsed_s = seconds.map(|seconds| said(row, "Elapsed", "elapsed time (min)", seconds));
+    report.elapsed_s = seconds.map(|seconds| stated(row, "Elapsed", "elapsed time (min)", seconds));
     let database = report.numerals.number(&text("db time (min)"));
-    report.database_s = database.map(|minutes| said(row, "DB Time", "db time (min)", minutes * 60.0));
+    report.database_s = database.map(|minutes| stated(row, "DB Time", "db time (min)", minutes * 60.0));
     2
 }
 
-type Numbers = std::collections::BTreeMap<String, Said>;
+type Numbers = std::collections::BTreeMap<String, StatedValue>;
 
 fn named(numbers: &mut Numbers, numerals: Numerals, table: &Table, column: Option<usize>) -> u32 {
     let Some(column) = column else { return 0 };
@@ -179,14 +180,14 @@ fn named(numbers: &mut Numbers, numerals: Numerals, table: &Table, column: Optio
     for row in &table.rows {
         if let Some(value) = numerals.number(row.cell(column)) {
             let name = row.cell(0);
-            numbers.entry(name.to_owned()).or_insert_with(|| said(row, name, &table.columns[column], value));
+            numbers.entry(name.to_owned()).or_insert_with(|| stated(row, name, &table.columns[column], value));
             count += 1;
         }
     }
     count
 }
 
-/// Waits are said a second here.
+/// Waits are per second here.
 fn events(report: &mut Report, table: &Table, columns: [Option<usize>; 3]) -> u32 {
     let ([Some(waits), Some(total), Some(average)], Some(seconds)) = (columns, report.window_s()) else { return 0 };
     let class = table.column("wait class");
@@ -195,7 +196,7 @@ fn events(report: &mut Report, table: &Table, columns: [Option<usize>; 3]) -> u3
         let Some(rate) = report.numerals.number(row.cell(waits)) else { continue };
         report.events.push(Event {
             name: row.cell(0).to_owned(),
-            // Processes behind the sessions wait in this class.
+            // Background processes wait in this class.
             foreground: class.is_none_or(|class| row.cell(class) != "System I/O"),
             waits: (rate * seconds).round(),
             total_s: Rounded::of(report.numerals, row.cell(total), 1.0),
@@ -207,7 +208,7 @@ fn events(report: &mut Report, table: &Table, columns: [Option<usize>; 3]) -> u3
     count
 }
 
-/// One row: totals and types, reads before writes.
+/// A single row: totals and types, reads before writes.
 fn file_types(report: &mut Report, table: &Table, column: impl Fn(usize) -> Option<usize>) -> u32 {
     const TYPES: [(&str, Option<usize>, Option<usize>); 4] = [
         ("TOTAL", Some(0), Some(3)),
@@ -221,7 +222,7 @@ fn file_types(report: &mut Report, table: &Table, column: impl Fn(usize) -> Opti
     for (name, reads, writes) in TYPES {
         let number = |group: Option<usize>, direction: &str| {
             let value = report.numerals.number(row.cell(column(group?)?))?;
-            Some(said(row, name, direction, if is_data { value * MIB } else { value }))
+            Some(stated(row, name, direction, if is_data { value * MIB } else { value }))
         };
         let (reads, writes) = (number(reads, "reads"), number(writes, "writes"));
         count += u32::from(reads.is_some()) + u32::from(writes.is_some());
@@ -246,7 +247,8 @@ fn cache(report: &mut Report, table: &Table, side: usize) -> u32 {
         return 0;
     };
     let megabytes = report.numerals.number(row.cell(column));
-    report.cache_bytes = megabytes.map(|megabytes| said(row, "Buffer Cache", &table.columns[column], megabytes * MIB));
+    report.cache_bytes =
+        megabytes.map(|megabytes| stated(row, "Buffer Cache", &table.columns[column], megabytes * MIB));
     u32::from(report.cache_bytes.is_some())
 }
 
@@ -261,13 +263,13 @@ fn host(report: &mut Report, table: &Table, column: Option<usize>) -> u32 {
             "Physical Memory" => (&mut report.memory_bytes, report.numerals.bytes(row.cell(column), MIB)),
             _ => continue,
         };
-        *field = value.filter(|value| *value > 0.0).map(|value| said(row, name, &table.columns[column], value));
+        *field = value.filter(|value| *value > 0.0).map(|value| stated(row, name, &table.columns[column], value));
         count += 1;
     }
     count
 }
 
-const MOST_ROWS: usize = 200_000;
+const MAX_ROWS: usize = 200_000;
 
 /// Collects tables from lines.
 #[derive(Default)]
@@ -279,12 +281,12 @@ pub(super) struct ComparedLines {
 }
 
 impl ComparedLines {
-    /// Takes the report's title.
+    /// Adds the report's title.
     pub(super) fn title(&mut self, title: &str) {
         self.comparison.title(title);
     }
 
-    /// Takes any line.
+    /// Adds a line.
     pub(super) fn line(&mut self, line: &str, number: u64) {
         let line = line.trim_start_matches('\u{c}').trim_end();
         if let Some((heading, about)) = line.split_once("DB/Inst:") {
@@ -311,7 +313,7 @@ impl ComparedLines {
                 self.table = Some((ruler, table));
             }
         } else if let Some((ruler, table)) = &mut self.table {
-            if table.rows.len() < MOST_ROWS {
+            if table.rows.len() < MAX_ROWS {
                 let is_sets = table.columns.first().is_some_and(|name| name == "snapshot set");
                 let words = if is_sets { worded(line) } else { Vec::new() };
                 let cells = if words.len() == table.columns.len() { words } else { ruler.cells(line) };
@@ -323,7 +325,7 @@ impl ComparedLines {
         line.clone_into(&mut self.above);
     }
 
-    /// Both periods, when all lines have come.
+    /// Both periods, after the last line.
     pub(super) fn finish(mut self) -> Comparison {
         self.end_table();
         self.comparison
@@ -336,8 +338,8 @@ impl ComparedLines {
     }
 }
 
-/// The cells of a row in which none is blank, with a date, its time and its day in one: those of snapshots do not stand
-/// where their ruler says.
+/// The cells of a row without blank cells; date, time and weekday form a single cell, because snapshots are not aligned
+/// with their ruler.
 fn worded(line: &str) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     let mut words = line.split_whitespace().peekable();

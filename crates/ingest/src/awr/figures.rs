@@ -1,11 +1,11 @@
 //! Figures of a report: its demand.
 //!
-//! Cumulative statistics come first: every version has them, and they are not rounded. The table of file types divides
-//! the rest. The front page is only compared: a difference is a caution.
+//! Cumulative statistics take precedence: every version has them, and they are not rounded. The table of file types
+//! divides the rest. The front page is only compared: differences are cautions.
 
 use plimsoll_units::Span;
 
-use super::report::{Event, Histogram, Member, Reach, Report, Said, Traffic};
+use super::report::{Event, Histogram, Member, Reach, Report, StatedValue, Traffic};
 use super::section::Section;
 use crate::builder::Builder;
 use crate::reading::{
@@ -14,23 +14,23 @@ use crate::reading::{
 use crate::refusal::Refusal;
 use crate::text::MIB;
 
-/// Hands a report's figures to the builder.
+/// Emits a report's figures.
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     let known = [report.statistics.len(), report.profile.len(), report.file_types.len()];
     if known == [0; 3] && report.met.is_empty() {
-        return Err(out.unusable("it has the heading of one, and none of its tables: was it saved completely?"));
+        return Err(out.unusable("it has the heading of a report but none of its tables: save it again completely"));
     }
     let Some(seconds) = window_s(report) else {
-        return Err(out.unusable("it does not say how long its window was (row `Elapsed:`): make the report again"));
+        return Err(out.unusable("it lacks the length of its window (row `Elapsed:`): create the report again"));
     };
     if known == [0; 3] && report.unruled {
         return Err(out.unusable(
-            "no heading of its tables has a line of dashes below it, which says where columns are: give the report as the \
-             database wrote it",
+            "no heading of its tables has a line of dashes below it, which determines the columns: provide the report as \
+                 written by the database",
         ));
     }
     if known == [0; 3] {
-        return Err(out.unusable("it has no table of what was read and written: was it saved completely?"));
+        return Err(out.unusable("it has no table of reads and writes: save it again completely"));
     }
     if !report.release.is_empty() {
         out.version(&report.release);
@@ -47,9 +47,9 @@ pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Seconds of the window: of a cluster, those of the instance that was watched longest.
+/// Seconds of the window; of a cluster, those of the instance with the longest.
 fn window_s(report: &Report) -> Option<f64> {
-    let members = report.members.iter().filter_map(|member| member.elapsed_s.as_ref()).map(|said| said.value);
+    let members = report.members.iter().filter_map(|member| member.elapsed_s.as_ref()).map(|stated| stated.value);
     report.window_s().or_else(|| members.max_by(f64::total_cmp)).filter(|seconds| *seconds > 0.0)
 }
 
@@ -58,7 +58,7 @@ fn scope(report: &Report) -> Scope {
         (Reach::Pluggable, container) if !container.is_empty() => (container, &report.container_id),
         _ => (report.database.as_str(), &report.database_id),
     };
-    // An unreadable number was cut out of a damaged line.
+    // A non-numeric identifier comes from a damaged line.
     let is_number = database_id.bytes().all(|byte| byte.is_ascii_digit());
     let single = match report.members.as_slice() {
         [only] => Some(only),
@@ -77,52 +77,52 @@ fn scope(report: &Report) -> Scope {
     }
 }
 
-/// A report on its way to a reading.
+/// A report being converted to a reading.
 struct Page<'a> {
     report: &'a Report,
-    /// Of the window.
+    /// Seconds of the window.
     seconds: f64,
-    /// Scope and window of the whole.
+    /// Scope and window of the whole report.
     at: (u32, u32),
     out: &'a mut Builder,
 }
 
 impl<'a> Page<'a> {
-    /// Where a number stands in a section.
-    fn origin(&mut self, section: Section, said: &Said) -> Origin {
-        self.out.origin(said.line, section.name(), &said.field)
+    /// Origin of a number in a section.
+    fn origin(&mut self, section: Section, stated: &StatedValue) -> Origin {
+        self.out.origin(stated.line, section.name(), &stated.field)
     }
 
-    /// A figure with a value of its own at the place of a number.
-    fn put(&mut self, class: Class, measure: Measure, value: f64, section: Section, said: &Said) {
-        let origin = self.origin(section, said);
+    /// Emits a figure with a derived value at the place of a number.
+    fn put(&mut self, class: Class, measure: Measure, value: f64, section: Section, stated: &StatedValue) {
+        let origin = self.origin(section, stated);
         self.out.mean(self.at, class, measure, value, origin);
     }
 
-    /// A figure with its printed number.
-    fn put_said(&mut self, class: Class, measure: Measure, section: Section, said: Option<&Said>) {
-        if let Some(said) = said {
-            self.put(class, measure, said.value, section, said);
+    /// Emits a figure with its printed number.
+    fn put_said(&mut self, class: Class, measure: Measure, section: Section, stated: Option<&StatedValue>) {
+        if let Some(stated) = stated {
+            self.put(class, measure, stated.value, section, stated);
         }
     }
 
     /// A cumulative statistic.
-    fn statistic(&self, name: &str) -> Option<&'a Said> {
+    fn statistic(&self, name: &str) -> Option<&'a StatedValue> {
         self.report.statistic(name)
     }
 
-    /// The section that the statistics are in.
+    /// The section of the statistics.
     fn statistics(&self) -> Section {
         if self.report.reach == Reach::Cluster { Section::ClusterStatistics } else { Section::Statistics }
     }
 
-    /// Bytes of a database block: as printed, or as bytes and blocks that were read or written tell.
+    /// Bytes of a database block: as printed, or derived from bytes and blocks read or written.
     fn block_bytes(&self) -> Option<f64> {
-        let printed = self.report.block_bytes.as_ref().map(|said| said.value);
+        let printed = self.report.block_bytes.as_ref().map(|stated| stated.value);
         let told = |bytes: &str, blocks: &str| {
             let (bytes, blocks) = (self.statistic(bytes)?.value, self.statistic(blocks)?.value);
             let size = bytes / blocks;
-            // Only a size that blocks can have.
+            // Only valid block sizes.
             [2_048.0, 4_096.0, 8_192.0, 16_384.0, 32_768.0].into_iter().find(|known| (size / known - 1.0).abs() < 0.01)
         };
         printed
@@ -131,7 +131,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Which sections there were. Those that every report of its reach should have, and this one has not, are missing.
+/// Emits the sections that were found, and the missing ones that every report of its kind should have.
 fn parts(report: &Report, out: &mut Builder) {
     let cluster = report.reach == Reach::Cluster;
     let expected: &[Section] = match report.reach {
@@ -149,14 +149,14 @@ fn parts(report: &Report, out: &mut Builder) {
         ],
     };
     for (section, numbers) in &report.met {
-        // The front page's twin, the traffic of a cluster, has no number of interest.
+        // The traffic of a cluster, which resembles the front page, has no figures of interest.
         let fate = match (report.cut.contains(section), numbers) {
             (true, _) => Fate::Broken,
             (false, 0) => Fate::Empty,
             (false, numbers) => Fate::Read(*numbers),
         };
         if fate == Fate::Broken {
-            out.caution(None, format!("{}: the report ends in the middle of it: make it again", section.name()));
+            out.caution(None, format!("{}: the report ends within it: create it again", section.name()));
         }
         out.part(format!("{}{}", report.label, section.name()), fate);
     }
@@ -165,7 +165,7 @@ fn parts(report: &Report, out: &mut Builder) {
         out.part(format!("{}{}", report.label, section.name()), Fate::Missing);
     }
     if !report.ended {
-        out.caution(None, "its last line, `End of Report`, is not there: tables before it may lack too; save it again");
+        out.caution(None, "its last line, `End of Report`, is missing, so tables may be missing too: save it again");
         out.part("End of Report", Fate::Broken);
     }
     if !cluster && report.met.contains_key(&Section::Statistics) && report.statistics.is_empty() {
@@ -176,7 +176,7 @@ fn parts(report: &Report, out: &mut Builder) {
     }
 }
 
-/// Hands over reads and writes.
+/// Emits reads and writes.
 fn traffic(page: &mut Page<'_>) {
     totals(page);
     kinds_of_reads(page);
@@ -196,7 +196,7 @@ fn file_section(page: &Page<'_>) -> Section {
     if page.report.reach == Reach::Cluster { Section::ClusterFileTypes } else { Section::FileTypes }
 }
 
-/// Reads and writes of every kind.
+/// Emits totals of reads and writes.
 fn totals(page: &mut Page<'_>) {
     let total = row(page, "TOTAL");
     let pluggable = page.report.reach == Reach::Pluggable;
@@ -211,7 +211,7 @@ fn totals(page: &mut Page<'_>) {
             }
             _ => (total.and_then(|row| row.write_iops.as_ref()), total.and_then(|row| row.write_bytes_s.as_ref())),
         };
-        // The container writes for a pluggable database: its own statistics lack these writes.
+        // The container writes for a pluggable database, whose own statistics lack these writes.
         let by_files = pluggable && class == Class::Write && iops.is_some();
         let statistics = (page.statistic(requests), page.statistic(bytes));
         if let ((Some(requests), Some(bytes)), false) = (statistics, by_files) {
@@ -229,26 +229,32 @@ fn totals(page: &mut Page<'_>) {
     }
 }
 
-/// The profile's values, without better ones.
+/// The profile's values, if there are no better ones.
 fn profile(page: &mut Page<'_>, class: Class, column: usize) {
-    let said = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[column].as_ref());
-    let (requests, bytes) = (said("Total Requests"), said("Total (MB)"));
+    let stated = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[column].as_ref());
+    let (requests, bytes) = (stated("Total Requests"), stated("Total (MB)"));
     page.put_said(class, Measure::Iops, Section::IoProfile, requests);
     if let Some(bytes) = bytes {
         page.put(class, Measure::Throughput, bytes.value * MIB, Section::IoProfile, bytes);
     }
 }
 
-/// Rates of a row of file types, and the size that they give.
-fn rates(page: &mut Page<'_>, class: Class, iops: Option<&Said>, bytes_s: Option<&Said>) {
+/// Emits rates of a row of file types, and the resulting size.
+fn rates(page: &mut Page<'_>, class: Class, iops: Option<&StatedValue>, bytes_s: Option<&StatedValue>) {
     rates_in(page, class, file_section(page), iops, bytes_s);
 }
 
-fn rates_in(page: &mut Page<'_>, class: Class, section: Section, iops: Option<&Said>, bytes_s: Option<&Said>) {
+fn rates_in(
+    page: &mut Page<'_>,
+    class: Class,
+    section: Section,
+    iops: Option<&StatedValue>,
+    bytes_s: Option<&StatedValue>,
+) {
     page.put_said(class, Measure::Iops, section, iops);
     page.put_said(class, Measure::Throughput, section, bytes_s);
     if let (Some(iops), Some(bytes_s)) = (iops, bytes_s)
-        // Rates have two decimals: of fewer operations the size would be chance.
+        // Rates have two decimals: the size of fewer operations would be inaccurate.
         && iops.value >= 0.5
         && bytes_s.value > 0.0
     {
@@ -256,8 +262,8 @@ fn rates_in(page: &mut Page<'_>, class: Class, section: Section, iops: Option<&S
     }
 }
 
-/// Reads of the database in one block, and in several at once. The counter of the latter counts those of backups and logs
-/// too: what the table of file types says of these is taken off, unless the bytes say that it was not in.
+/// Emits single-block and multi-block reads of the database. The counter of the latter includes reads of backups and
+/// logs: those of the table of file types are subtracted, unless the bytes show that they were not included.
 fn kinds_of_reads(page: &mut Page<'_>) {
     let names = ["physical read IO requests", "physical read total multi block requests", "physical read bytes"];
     let [Some(total), Some(multiple), Some(bytes)] = names.map(|name| page.statistic(name)) else { return };
@@ -266,17 +272,17 @@ fn kinds_of_reads(page: &mut Page<'_>) {
     let reads = total.value / page.seconds;
     let bytes_s = bytes.value / page.seconds;
     let aside = large_reads_aside(&page.report.file_types);
-    // One block each, by the statistic's definition; the rest is the others'.
+    // Single-block reads by the statistic's definition; the remaining bytes belong to the others.
     let large = |several: f64| bytes_s - (reads - several) * block;
     let fits = |several: &f64| {
         let slack = 0.02 * bytes_s;
-        (2.0 * block * several - slack..=LARGEST_READ * several + slack).contains(&large(*several))
+        (2.0 * block * several - slack..=MAX_READ * several + slack).contains(&large(*several))
     };
     let section = page.statistics();
     let Some(several) = [counted - aside, counted].into_iter().map(|several| several.min(reads).max(0.0)).find(fits)
     else {
         let origin = page.origin(section, multiple);
-        let text = "the counter of reads of several blocks does not fit the bytes: random and sequential reads are not told apart";
+        let text = "the counter of multi-block reads is inconsistent with the bytes: random and sequential reads are not separated";
         return page.out.caution(Some(origin), text);
     };
     let single = reads - several;
@@ -287,16 +293,16 @@ fn kinds_of_reads(page: &mut Page<'_>) {
     }
     page.put(Class::SequentialRead, Measure::Iops, several, section, multiple);
     page.put(Class::SequentialRead, Measure::Throughput, large(several).max(0.0), section, bytes);
-    // The remainder of few reads is no evidence.
+    // The remainder of few reads is not significant.
     if several > 0.001 * reads && large(several) > 0.0 {
         page.put(Class::SequentialRead, Measure::Size, large(several) / several, section, bytes);
     }
 }
 
-/// Bytes of the largest read of a database, and a quarter for rounding.
-const LARGEST_READ: f64 = 1.25 * 1_048_576.0;
+/// Bytes of the largest read of a database, plus a quarter for rounding.
+const MAX_READ: f64 = 1.25 * 1_048_576.0;
 
-/// Large reads a second of files that hold no data: logs and backups are copied in pieces of a megabyte.
+/// Large reads per second of files other than data files: logs and backups are copied in pieces of a megabyte.
 fn large_reads_aside(rows: &[Traffic]) -> f64 {
     let holds_data = |name: &str| matches!(name, "Data File" | "Temp File") || name.starts_with("TOTAL");
     let aside = rows.iter().filter(|row| !holds_data(&row.name));
@@ -304,7 +310,7 @@ fn large_reads_aside(rows: &[Traffic]) -> f64 {
     large.filter(|(iops, bytes_s)| *bytes_s > iops * 32_768.0).map(|(iops, _)| iops).sum()
 }
 
-/// Writes, and everything neither data nor log, by the type of their files.
+/// Emits writes by file type, and everything that is neither data nor log.
 fn file_types(page: &mut Page<'_>) {
     if let Some(data) = row(page, "Data File") {
         rates(page, Class::DataWrite, data.write_iops.as_ref(), data.write_bytes_s.as_ref());
@@ -331,7 +337,7 @@ fn file_types(page: &mut Page<'_>) {
     }
 }
 
-/// The same by function, for reports that do not tell file types apart.
+/// The same by function, for reports without file types.
 fn functions(page: &mut Page<'_>) {
     if !page.report.file_types.is_empty() {
         return;
@@ -344,21 +350,21 @@ fn functions(page: &mut Page<'_>) {
     both(page, Class::Backup, Section::Functions, &of("RMAN"));
 }
 
-/// Reads and writes of several rows as one.
+/// Emits the sum of several rows.
 fn both(page: &mut Page<'_>, class: Class, section: Section, rows: &[&Traffic]) {
-    let sum = |of: fn(&Traffic) -> [&Option<Said>; 2]| {
-        let found: Vec<&Said> = rows.iter().flat_map(|row| of(row)).flatten().collect();
+    let sum = |of: fn(&Traffic) -> [&Option<StatedValue>; 2]| {
+        let found: Vec<&StatedValue> = rows.iter().flat_map(|row| of(row)).flatten().collect();
         let last = (*found.last()?).clone();
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-        let value = found.iter().map(|said| said.value).sum();
-        Some(Said { value, field: format!("{}, reads and writes", names.join(" + ")), ..last })
+        let value = found.iter().map(|stated| stated.value).sum();
+        Some(StatedValue { value, field: format!("{}, reads and writes", names.join(" + ")), ..last })
     };
     let iops = sum(|row| [&row.read_iops, &row.write_iops]);
     let bytes_s = sum(|row| [&row.read_bytes_s, &row.write_bytes_s]);
     rates_in(page, class, section, iops.as_ref(), bytes_s.as_ref());
 }
 
-/// The log. Its size does not give its operations: each member of a group is written.
+/// Emits the log. Its size does not determine its operations: each member of a group is written.
 fn redo(page: &mut Page<'_>) {
     let log = row(page, "Log File").filter(|row| row.write_iops.is_some());
     let profile = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[2].as_ref());
@@ -378,14 +384,12 @@ fn redo(page: &mut Page<'_>) {
         page.put(Class::RedoWrite, Measure::Iops, writes.value / page.seconds, section, writes);
         page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, section, size);
         let origin = page.origin(section, writes);
-        page.out.caution(
-            Some(origin),
-            "writes of the log are counted once, however many members its groups have: multiply by their number",
-        );
+        page.out
+            .caution(Some(origin), "log writes are counted once for all members of a group: multiply by their number");
     }
 }
 
-/// The mean latency of a class: by the events that wait for just that, else by the type of file.
+/// Emits the mean latency of a class: from events specific to it, otherwise from its file type.
 fn latencies(page: &mut Page<'_>) {
     const EVENTS: [(Class, bool, &[&str]); 5] = [
         (Class::RandomRead, true, &["db file sequential read", "cell single block physical read"]),
@@ -396,7 +400,7 @@ fn latencies(page: &mut Page<'_>) {
     ];
     for (class, foreground, names) in EVENTS {
         let busiest = busiest(&page.report.events, foreground, names);
-        // A mean too short for its unit is printed as zero.
+        // A mean below the resolution of its unit is printed as zero.
         if let Some((event, seconds)) = busiest.filter(|(_, seconds)| *seconds > 0.0) {
             let cluster = page.report.reach == Reach::Cluster;
             let section = match (cluster, foreground) {
@@ -404,8 +408,8 @@ fn latencies(page: &mut Page<'_>) {
                 (false, true) => Section::ForegroundWaits,
                 (false, false) => Section::BackgroundWaits,
             };
-            let said = Said { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
-            page.put(class, Measure::Latency, seconds, section, &said);
+            let stated = StatedValue { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
+            page.put(class, Measure::Latency, seconds, section, &stated);
         } else if let (Some(data), section) = (row(page, "Data File"), file_section(page)) {
             match class {
                 Class::RandomRead => page.put_said(class, Measure::Latency, section, data.small_read_s.as_ref()),
@@ -416,13 +420,13 @@ fn latencies(page: &mut Page<'_>) {
     }
 }
 
-/// True for an event of this name, which text cuts at the end of its column.
+/// True for an event of this name, possibly truncated at the end of its column.
 fn is_named(event: &Event, name: &str) -> bool {
     const NARROWEST: usize = 24;
     event.name == name || event.name.len() >= NARROWEST && name.starts_with(&event.name)
 }
 
-/// The event of these with the most waits, and its mean in seconds. Of one wait in the window nothing follows.
+/// The event with the most waits, and its mean in seconds. A single wait is not significant.
 fn busiest<'a>(events: &'a [Event], foreground: bool, names: &[&str]) -> Option<(&'a Event, f64)> {
     let known =
         events.iter().filter(|event| event.foreground == foreground && names.iter().any(|name| is_named(event, name)));
@@ -430,17 +434,17 @@ fn busiest<'a>(events: &'a [Event], foreground: bool, names: &[&str]) -> Option<
     with_mean.filter(|(event, _)| event.waits >= 10.0).max_by(|a, b| a.0.waits.total_cmp(&b.0.waits))
 }
 
-/// Tablespaces and files, each a part of its own.
+/// Emits tablespaces or files as parts.
 fn places(page: &mut Page<'_>) {
     let block = page.block_bytes();
     let whole = scope(page.report);
     let sections = [(Section::Tablespaces, &page.report.tablespaces), (Section::Files, &page.report.files)];
-    // Files divide tablespaces: one of the two, or sums would count all twice.
+    // Files divide tablespaces: emitting both would count everything twice.
     let Some((section, places)) = sections.into_iter().rev().find(|(_, places)| !places.is_empty()) else { return };
     for place in places {
         let scope = page.out.scope(Scope { part: place.name.clone(), ..whole.clone() });
-        let put = |page: &mut Page<'_>, class, measure, value, said: &Said| {
-            let origin = page.origin(section, said);
+        let put = |page: &mut Page<'_>, class, measure, value, stated: &StatedValue| {
+            let origin = page.origin(section, stated);
             let (window, statistic) = (page.at.1, Statistic::Mean);
             page.out.figure(Figure { scope, window, class, measure, statistic, value, origin });
         };
@@ -460,7 +464,7 @@ fn places(page: &mut Page<'_>) {
     }
 }
 
-/// Hands over how the database spent its time.
+/// Emits the database's time.
 fn account(page: &mut Page<'_>) {
     time(page);
     host(page);
@@ -477,22 +481,22 @@ fn time(page: &mut Page<'_>) {
     let report = page.report;
     let cluster = is_cluster(page);
     let model = if cluster { Section::ClusterTimeModel } else { Section::TimeModel };
-    let (said, section) = match (report.time_model.get("DB time"), &report.database_s) {
-        (Some(said), _) => (said, model),
-        (None, Some(said)) => (said, Section::Snapshots),
+    let (stated, section) = match (report.time_model.get("DB time"), &report.database_s) {
+        (Some(stated), _) => (stated, model),
+        (None, Some(stated)) => (stated, Section::Snapshots),
         (None, None) => return,
     };
-    let on_processor = report.time_model.get("DB CPU").map(|said| said.value);
-    let origin = page.origin(section, said);
+    let on_processor = report.time_model.get("DB CPU").map(|stated| stated.value);
+    let origin = page.origin(section, stated);
     let (scope, window) = page.at;
-    let processors = processors(page).map(|said| said.value as u32);
+    let processors = processors(page).map(|stated| stated.value as u32);
     page.out.time(DatabaseTime {
         scope,
         window,
-        database_s: said.value,
+        database_s: stated.value,
         processor_s: on_processor,
         processors,
-        commits: page.statistic("user commits").map(|said| said.value),
+        commits: page.statistic("user commits").map(|stated| stated.value),
         origin,
     });
 }
@@ -506,8 +510,8 @@ fn host(page: &mut Page<'_>) {
     page.out.host(HostTime { scope, window, busy_s: busy.value / 100.0, idle_s: idle.value / 100.0, origin });
 }
 
-/// Processors as the operating system counts them, else as the host's table does.
-fn processors<'a>(page: &Page<'a>) -> Option<&'a Said> {
+/// Processors as counted by the operating system, otherwise by the host's table.
+fn processors<'a>(page: &Page<'a>) -> Option<&'a StatedValue> {
     page.report.systems.get("NUM_CPUS").or(page.report.processors.as_ref())
 }
 
@@ -523,7 +527,7 @@ fn waits(page: &mut Page<'_>) {
         };
         let Some(total_s) = event.sum_s() else { continue };
         let origin = page.out.origin(event.line, section.name(), &event.name);
-        // A histogram is of all waits, of whichever process: it goes with the table that has most of them.
+        // A histogram covers the waits of all processes: it is attributed to the table with most of them.
         let twin = report.events.iter().find(|other| other.foreground != event.foreground && other.name == event.name);
         let leads = twin.is_none_or(|twin| (event.waits, event.foreground) > (twin.waits, twin.foreground));
         let histogram = report.histograms.get(&event.name).filter(|_| leads);
@@ -542,13 +546,13 @@ fn waits(page: &mut Page<'_>) {
 
 fn memory(page: &mut Page<'_>) {
     let report = page.report;
-    let value = |said: Option<&Said>| said.map(|said| said.value);
+    let value = |stated: Option<&StatedValue>| stated.map(|stated| stated.value);
     let (scope, window) = page.at;
     let cores = report.systems.get("NUM_CPU_CORES").or(report.cores.as_ref());
     let cache = report.cache_bytes.as_ref();
     let caches = if is_cluster(page) { Section::ClusterCaches } else { Section::CacheSizes };
     let origin = match cache {
-        Some(said) => page.origin(caches, said),
+        Some(stated) => page.origin(caches, stated),
         None => page.out.origin(0, Section::Host.name(), ""),
     };
     let database = Database {
@@ -584,7 +588,7 @@ fn advice(page: &mut Page<'_>) {
     }
 }
 
-/// Compares values printed twice, and adds the cautions of the report's kind.
+/// Compares values that are printed twice, and adds cautions for the kind of report.
 fn check(page: &mut Page<'_>) {
     check_window(page);
     check_reach(page);
@@ -593,18 +597,17 @@ fn check(page: &mut Page<'_>) {
 
 fn check_window(page: &mut Page<'_>) {
     let minutes = page.seconds / 60.0;
-    // A snapshot each hour is the default, and a few seconds late.
+    // Snapshots are hourly by default, and a few seconds late.
     if minutes >= 7.0 * 24.0 * 60.0 - 65.0 {
         let text = format!(
-            "its window is {:.1} days: days and nights are one mean in it, peaks are many times higher, and nothing can be \
-             sized by it; give a report for each hour",
+            "its window is {:.1} days: days and nights are averaged, peaks are many times higher, and it is unsuitable \
+                 for sizing; provide a report for each hour",
             minutes / 1440.0
         );
         page.out.caution(None, text);
     } else if minutes > 65.0 {
-        let text = format!(
-            "its window is {minutes:.0} minutes, and shorter peaks are hidden in it: give a report for each hour"
-        );
+        let text =
+            format!("its window is {minutes:.0} minutes, which hides shorter peaks: provide a report for each hour");
         page.out.caution(None, text);
     }
     let report = page.report;
@@ -613,13 +616,13 @@ fn check_window(page: &mut Page<'_>) {
     {
         page.out.caution(
             None,
-            "it ends before it begins: the clock of its host went back; rates follow its row `Elapsed:`",
+            "it ends before it begins, because the clock of its host was set back: rates use its row `Elapsed:`",
         );
     }
     let members = report.members.iter().map(|member| (member.begin, member.startup));
     for (begin, startup) in members.chain([(report.begin, report.startup)]) {
         if let (Some(begin), Some(startup)) = (begin, startup)
-            // The moment of the start has no seconds.
+            // The start time has no seconds.
             && startup > begin
         {
             page.out.caution(
@@ -636,14 +639,14 @@ fn check_reach(page: &mut Page<'_>) {
         Reach::Pluggable => page.out.caution(
             None,
             "a report of a pluggable database has no writes of the container: writes are taken from file types, and redo \
-             is in the container's own report; give that as well",
+             is in the container's own report; provide that as well",
         ),
         Reach::Cluster if page.report.members.len() > 1 => {
             let elapsed: Vec<f64> =
                 page.report.members.iter().filter_map(|member| Some(member.elapsed_s.as_ref()?.value)).collect();
             let (least, most) = elapsed.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
             if most > least * 1.02 {
-                page.out.caution(None, "its instances were watched for different times: rates are over the longest");
+                page.out.caution(None, "its instances were observed for different times: rates use the longest");
             }
         }
         _ => {}
@@ -652,22 +655,22 @@ fn check_reach(page: &mut Page<'_>) {
 
 fn agreement(page: &mut Page<'_>) {
     let report = page.report;
-    let rate = |name: &str| report.statistic(name).map(|said| said.value / page.seconds);
+    let rate = |name: &str| report.statistic(name).map(|stated| stated.value / page.seconds);
     let profile = |name: &str, column: usize| report.profile.get(name).and_then(|numbers| numbers[column].clone());
-    let mut pairs: Vec<(Option<f64>, Option<Said>, Section, &str)> = vec![
+    let mut pairs: Vec<(Option<f64>, Option<StatedValue>, Section, &str)> = vec![
         (rate("physical read total IO requests"), profile("Total Requests", 1), Section::IoProfile, "reads"),
         (rate("physical write total IO requests"), profile("Total Requests", 2), Section::IoProfile, "writes"),
         (rate("physical read IO requests"), load(report, "Read IO requests"), Section::LoadProfile, "database reads"),
     ];
-    let database_s = report.database_s.as_ref().map(|said| said.value / page.seconds);
+    let database_s = report.database_s.as_ref().map(|stated| stated.value / page.seconds);
     pairs.push((database_s, load(report, "DB Time(s)"), Section::LoadProfile, "database time"));
-    for (counted, printed, section, what) in pairs {
+    for (counted, printed, section, name) in pairs {
         let (Some(counted), Some(printed)) = (counted, printed) else { continue };
-        // Printed with one decimal; the elapsed time with two of a minute.
+        // Printed with a single decimal; the elapsed time with two decimals of a minute.
         let slack = 0.11 + counted.abs() * 0.02;
         if (counted - printed.value).abs() > slack {
             let text = format!(
-                "{what}: {counted:.1} a second by the counters, {:.1} as printed: do not trust this report before you know why",
+                "{name}: {counted:.1} a second by the counters, {:.1} as printed: find the cause before using this report",
                 printed.value
             );
             let origin = page.origin(section, &printed);
@@ -676,6 +679,6 @@ fn agreement(page: &mut Page<'_>) {
     }
 }
 
-fn load(report: &Report, name: &str) -> Option<Said> {
+fn load(report: &Report, name: &str) -> Option<StatedValue> {
     report.load.get(name).cloned()
 }

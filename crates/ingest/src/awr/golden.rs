@@ -1,13 +1,13 @@
-//! Reports of real systems, which are not kept here: values against those read by other means, and checks within each
-//! report. `PLIMSOLL_SAMPLES` is their folder.
+//! Reports of real systems outside of the repository: comparison with values read by other means, and consistency
+//! checks within each report. `PLIMSOLL_SAMPLES` names their folder.
 #![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::html::said;
-use super::report::{Reach, Report, Said, Traffic};
+use super::html::parse;
+use super::report::{Reach, Report, StatedValue, Traffic};
 use crate::text::MIB;
 use crate::text::Numerals::Point;
 
@@ -25,7 +25,7 @@ fn html_reports() -> Vec<(String, Report)> {
         std::fs::read_dir(folder.join("awr_html")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|path| (name(path), said(&std::fs::read(path).unwrap()).0)).collect()
+    paths.iter().map(|path| (name(path), parse(&std::fs::read(path).unwrap()).0)).collect()
 }
 
 fn golden() -> Vec<Value> {
@@ -35,12 +35,12 @@ fn golden() -> Vec<Value> {
 }
 
 #[track_caller]
-fn same(place: &str, found: Option<&Said>, expected: &Value) {
+fn same(place: &str, found: Option<&StatedValue>, expected: &Value) {
     let expected = match expected {
         Value::String(text) => Point.number(text),
         other => other.as_f64(),
     };
-    near(place, found.map(|said| said.value), expected);
+    near(place, found.map(|stated| stated.value), expected);
 }
 
 #[track_caller]
@@ -50,11 +50,11 @@ fn near(place: &str, found: Option<f64>, expected: Option<f64>) {
         (None, None) => true,
         _ => false,
     };
-    assert!(same, "{place}: found {found:?}, expected {expected:?}");
+    assert!(same, "{place}: {found:?}, expected {expected:?}");
 }
 
 #[test]
-fn values_are_those_of_the_golden_file() {
+fn values_agree_with_the_golden_file() {
     let reports = html_reports();
     for expected in golden() {
         let file = expected["file"].as_str().unwrap();
@@ -90,13 +90,13 @@ fn numbers(file: &str, report: &Report, expected: &Value) {
     if let Some(release) = expected["release"].as_str().filter(|_| report.reach != Reach::Cluster) {
         assert_eq!(report.release, release, "{file}");
     }
-    let minutes = |said: Option<&Said>| said.map(|said| said.value / 60.0);
+    let minutes = |stated: Option<&StatedValue>| stated.map(|stated| stated.value / 60.0);
     if report.reach != Reach::Cluster {
         near(&format!("{file}: elapsed"), minutes(report.elapsed_s.as_ref()), expected["elapsed_min"].as_f64());
         near(&format!("{file}: DB time"), minutes(report.database_s.as_ref()), expected["db_time_min"].as_f64());
     }
     let cpus = expected["host"]["CPUs"].as_str().and_then(|text| Point.number(text)).filter(|number| *number > 0.0);
-    near(&format!("{file}: CPUs"), report.processors.as_ref().map(|said| said.value), cpus);
+    near(&format!("{file}: CPUs"), report.processors.as_ref().map(|stated| stated.value), cpus);
 }
 
 fn tables(file: &str, report: &Report, expected: &Value) {
@@ -129,29 +129,36 @@ fn traffic(place: &str, row: &Traffic, cells: &Value, table: &str) {
     same(place, row.read_iops.as_ref(), &cells[1]);
     same(place, row.write_iops.as_ref(), &cells[4]);
     let bytes = |column: usize| Point.bytes(cell(column), MIB);
-    near(place, row.read_bytes_s.as_ref().map(|said| said.value), bytes(2));
-    near(place, row.write_bytes_s.as_ref().map(|said| said.value), bytes(5));
+    near(place, row.read_bytes_s.as_ref().map(|stated| stated.value), bytes(2));
+    near(place, row.write_bytes_s.as_ref().map(|stated| stated.value), bytes(5));
     if table == "iostat_filetype" {
         let small = Point.seconds(cell(6), 1e-3);
-        near(place, row.small_read_s.as_ref().map(|said| said.value), small);
+        near(place, row.small_read_s.as_ref().map(|stated| stated.value), small);
     }
 }
 
-/// What two places of a report say of the same thing.
+/// Values that a report contains twice.
 #[test]
-fn what_must_agree_within_a_report_does() {
+fn values_within_a_report_are_consistent() {
     let mut laws_of_clusters = 0;
     for (file, report) in html_reports() {
-        // Of a cluster the time of the instance that was watched longest: they differ by seconds.
+        // Clusters: the time of the instance with the longest window; they differ by seconds.
         let members = report.members.iter().filter_map(|member| Some(member.elapsed_s.as_ref()?.value));
         let Some(seconds) = report.window_s().or_else(|| members.max_by(f64::total_cmp)) else { continue };
         laws_of_clusters += usize::from(report.reach == Reach::Cluster);
-        let rate = |name: &str| report.statistics.get(name).map(|said| said.value / seconds);
-        let load = |name: &str| report.load.get(name).map(|said| said.value);
+        let rate = |name: &str| report.statistics.get(name).map(|stated| stated.value / seconds);
+        let load = |name: &str| report.load.get(name).map(|stated| stated.value);
         let profile =
             |name: &str, column: usize| report.profile.get(name).and_then(|row| Some(row[column].as_ref()?.value));
         // a: the database's time, of which the elapsed minutes have two decimals.
-        agree(&file, "a", report.database_s.as_ref().map(|said| said.value / seconds), load("DB Time(s)"), 0.1, 1e-3);
+        agree(
+            &file,
+            "a",
+            report.database_s.as_ref().map(|stated| stated.value / seconds),
+            load("DB Time(s)"),
+            0.1,
+            1e-3,
+        );
         // b and c: requests.
         agree(&file, "b", rate("physical read total IO requests"), profile("Total Requests", 1), 0.1, 1e-3);
         agree(&file, "b", rate("physical write total IO requests"), profile("Total Requests", 2), 0.1, 1e-3);
@@ -162,9 +169,9 @@ fn what_must_agree_within_a_report_does() {
         {
             assert!((0.95..=3.2).contains(&(requests / writes)), "{file}: d: {requests} and {writes}");
         }
-        // e: file types. What a pluggable database writes is not in its statistics.
+        // e: file types. Statistics of a pluggable database lack its writes.
         if let Some(total) = report.file_types.iter().find(|row| row.name.starts_with("TOTAL")) {
-            let value = |said: &Option<Said>| said.as_ref().map(|said| said.value);
+            let value = |stated: &Option<StatedValue>| stated.as_ref().map(|stated| stated.value);
             agree(&file, "e", rate("physical read total IO requests"), value(&total.read_iops), 0.1, 0.05);
             if report.reach != Reach::Pluggable {
                 agree(&file, "e", rate("physical write total IO requests"), value(&total.write_iops), 0.1, 0.05);
@@ -179,7 +186,7 @@ fn what_must_agree_within_a_report_does() {
             assert!(known.iter().any(|known| (size / known - 1.0).abs() < 0.01), "{file}: f: {size}");
         }
     }
-    assert!(laws_of_clusters > 0 || samples().is_none(), "no report of a cluster was there");
+    assert!(laws_of_clusters > 0 || samples().is_none(), "no report of a cluster was found");
 }
 
 #[track_caller]
@@ -189,7 +196,7 @@ fn agree(file: &str, law: &str, a: Option<f64>, b: Option<f64>, slack: f64, shar
     }
 }
 
-/// A report as text says what the same report as HTML says, as far as its columns are wide.
+/// The text form of a report contains the same values as its HTML form, within the width of its columns.
 #[test]
 fn text_twins_agree_with_html() {
     let Some(folder) = samples() else { return };
@@ -201,14 +208,18 @@ fn text_twins_agree_with_html() {
         twins += 1;
         assert_eq!((&text.database, &text.instance, &text.release), (&html.database, &html.instance, &html.release));
         assert_eq!((text.begin, text.end), (html.begin, html.end), "{name}");
-        // Longer names are cut, and some of those are then alike.
+        // Longer names are truncated, and some of the results are equal.
         let fits = |name: &str| name.len() <= 30 || name.starts_with("physical read total multi");
-        for (statistic, said) in html.statistics.iter().filter(|(name, _)| fits(name)) {
-            near(&format!("{name}: {statistic}"), text.statistic(statistic).map(|said| said.value), Some(said.value));
+        for (statistic, stated) in html.statistics.iter().filter(|(name, _)| fits(name)) {
+            near(
+                &format!("{name}: {statistic}"),
+                text.statistic(statistic).map(|stated| stated.value),
+                Some(stated.value),
+            );
         }
         assert_eq!(text.advice.len(), html.advice.len(), "{name}");
         for (a, b) in text.file_types.iter().zip(&html.file_types) {
-            let value = |said: &Option<Said>| said.as_ref().map(|said| said.value);
+            let value = |stated: &Option<StatedValue>| stated.as_ref().map(|stated| stated.value);
             agree(&name, &a.name, value(&a.read_iops), value(&b.read_iops), 0.06, 1e-3);
             agree(&name, &a.name, value(&a.write_iops), value(&b.write_iops), 0.06, 1e-3);
             near(&a.name, value(&a.read_bytes_s), value(&b.read_bytes_s));
@@ -219,10 +230,10 @@ fn text_twins_agree_with_html() {
         }
         assert_eq!(text.histograms.len(), html.histograms.len(), "{name}");
     }
-    assert!(twins > 0, "no report was there as text and as HTML");
+    assert!(twins > 0, "no report was found as text and as HTML");
 }
 
-/// Statspack and AWR of nearly the same interval: their snapshots were taken seconds apart.
+/// Statspack and AWR of nearly the same interval, with snapshots taken seconds apart.
 #[test]
 fn statspack_agrees_with_awr() {
     let Some(folder) = samples() else { return };
@@ -243,10 +254,11 @@ fn statspack_agrees_with_awr() {
             assert!(rate(&statspack).is_some(), "{name}: {statistic}");
         }
     }
-    assert!(twins > 0, "no report was there as Statspack and as AWR");
+    assert!(twins > 0, "no report was found as Statspack and as AWR");
 }
 
-/// A comparison of two periods says the same as HTML and as text, and its second period what the period's own report says.
+/// A comparison of two periods has equal values as HTML and as text, and its second period equals that period's own
+/// report.
 #[test]
 fn comparisons_are_two_periods() {
     let Some(folder) = samples() else { return };
@@ -265,13 +277,13 @@ fn comparisons_are_two_periods() {
         assert_eq!(html.scopes, text.scopes);
         for (a, b) in html.windows.iter().zip(&text.windows) {
             assert_eq!(a.begin, b.begin);
-            // Text says the seconds with decimals, HTML two moments.
+            // Text has seconds with decimals, HTML two timestamps.
             assert!((a.length.as_secs_f64() - b.length.as_secs_f64()).abs() < 1.0);
         }
         assert_eq!((html.windows.len(), html.figures.len()), (2, text.figures.len()));
         for (a, b) in html.figures.iter().zip(&text.figures) {
             assert_eq!((a.class, a.measure, a.window), (b.class, b.measure, b.window));
-            // Text has one decimal of rates and of milliseconds, and of small rates of files nothing is left.
+            // Text has a single decimal of rates and of milliseconds, and zero for small rates of files.
             let slack = if a.measure == crate::Measure::Throughput { 60_000.0 } else { 0.06 };
             agree("comparison", &a.origin.to_string(), Some(a.value), Some(b.value), slack, 0.05);
         }

@@ -25,14 +25,14 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    match said(document) {
+    match parse(document) {
         (_, Some(comparison)) => comparison.make(out),
         (report, None) => figures::make(&report, out),
     }
 }
 
-/// What a document says; of two periods, if it compares them.
-pub(super) fn said(document: &[u8]) -> (Report, Option<Comparison>) {
+/// The report of a document; with the other period, if it compares two.
+pub(super) fn parse(document: &[u8]) -> (Report, Option<Comparison>) {
     let mut report = Report { ended: memmem::rfind(document, b"End of Report").is_some(), ..Report::default() };
     let mut comparison: Option<Comparison> = None;
     pieces(document, &is_wanted, &mut |piece| match (piece, &mut comparison) {

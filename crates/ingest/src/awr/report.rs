@@ -7,23 +7,23 @@ use jiff::civil::DateTime;
 use super::section::Section;
 use crate::text::{Numerals, time_unit, timed};
 
-/// A number and where it stands.
+/// A value as stated in a report, with its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct StatedValue {
     pub(super) value: f64,
     pub(super) line: u64,
     /// Row and column.
     pub(super) field: String,
 }
 
-/// The reach of a report.
+/// The scope of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reach {
     #[default]
     Instance,
-    /// All instances of a cluster, or those that were asked for.
+    /// All or selected instances of a cluster.
     Cluster,
-    /// One pluggable database: what the container writes for it is not in its statistics.
+    /// A pluggable database, whose statistics lack the container's writes on its behalf.
     Pluggable,
 }
 
@@ -31,12 +31,12 @@ pub(super) enum Reach {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Traffic {
     pub(super) name: String,
-    pub(super) read_iops: Option<Said>,
-    pub(super) read_bytes_s: Option<Said>,
-    pub(super) write_iops: Option<Said>,
-    pub(super) write_bytes_s: Option<Said>,
-    pub(super) small_read_s: Option<Said>,
-    pub(super) large_read_s: Option<Said>,
+    pub(super) read_iops: Option<StatedValue>,
+    pub(super) read_bytes_s: Option<StatedValue>,
+    pub(super) write_iops: Option<StatedValue>,
+    pub(super) write_bytes_s: Option<StatedValue>,
+    pub(super) small_read_s: Option<StatedValue>,
+    pub(super) large_read_s: Option<StatedValue>,
 }
 
 /// A row of the wait events.
@@ -51,19 +51,19 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Mean seconds of a wait: as printed or from the sum, whichever was rounded less.
+    /// Mean seconds of a wait: as printed or from the sum, whichever is more precise.
     pub(super) fn mean_s(&self) -> Option<f64> {
         let divided = self.total_s.filter(|_| self.waits > 0.0).map(|total| total.over(self.waits));
         Rounded::finer(self.average_s, divided)
     }
 
-    /// Seconds in all, likewise.
+    /// Total seconds, likewise.
     pub(super) fn sum_s(&self) -> Option<f64> {
         Rounded::finer(self.total_s, self.average_s.map(|average| average.over(1.0 / self.waits.max(1.0))))
     }
 }
 
-/// A number as printed, and the last digit's worth.
+/// A printed number, with the value of its last digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rounded {
     pub(super) value: f64,
@@ -71,7 +71,7 @@ pub(super) struct Rounded {
 }
 
 impl Rounded {
-    /// A time with its unit; a number alone is in `unit`.
+    /// A time with its unit; a bare number is in `unit`.
     pub(super) fn of(numerals: Numerals, text: &str, unit: f64) -> Option<Self> {
         let (number, unit) = timed(text, unit)?;
         let value = numerals.number(number)? * unit;
@@ -97,9 +97,9 @@ impl Rounded {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
     pub(super) name: String,
-    pub(super) reads: Option<Said>,
-    pub(super) writes: Option<Said>,
-    pub(super) read_s: Option<Said>,
+    pub(super) reads: Option<StatedValue>,
+    pub(super) writes: Option<StatedValue>,
+    pub(super) read_s: Option<StatedValue>,
     pub(super) blocks_a_read: Option<f64>,
 }
 
@@ -121,16 +121,16 @@ pub(super) struct Member {
     pub(super) host: String,
     pub(super) begin: Option<DateTime>,
     pub(super) startup: Option<DateTime>,
-    pub(super) elapsed_s: Option<Said>,
+    pub(super) elapsed_s: Option<StatedValue>,
     pub(super) release: String,
 }
 
-/// All of it.
+/// All numbers of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Report {
     pub(super) numerals: Numerals,
     pub(super) reach: Reach,
-    /// The names of the parts of a report that is one of two.
+    /// Prefix for the names of parts, if the report is one of two.
     pub(super) label: &'static str,
     pub(super) database: String,
     pub(super) database_id: String,
@@ -142,24 +142,24 @@ pub(super) struct Report {
     pub(super) startup: Option<DateTime>,
     pub(super) begin: Option<DateTime>,
     pub(super) end: Option<DateTime>,
-    pub(super) elapsed_s: Option<Said>,
+    pub(super) elapsed_s: Option<StatedValue>,
     /// Database time from the head of the report.
-    pub(super) database_s: Option<Said>,
+    pub(super) database_s: Option<StatedValue>,
     pub(super) members: Vec<Member>,
-    pub(super) processors: Option<Said>,
-    pub(super) cores: Option<Said>,
-    pub(super) memory_bytes: Option<Said>,
-    pub(super) block_bytes: Option<Said>,
-    pub(super) cache_bytes: Option<Said>,
+    pub(super) processors: Option<StatedValue>,
+    pub(super) cores: Option<StatedValue>,
+    pub(super) memory_bytes: Option<StatedValue>,
+    pub(super) block_bytes: Option<StatedValue>,
+    pub(super) cache_bytes: Option<StatedValue>,
     /// Cumulative statistics by name: the total over the window.
-    pub(super) statistics: BTreeMap<String, Said>,
-    /// The front page by name: a second.
-    pub(super) load: BTreeMap<String, Said>,
-    /// By name: reads and writes, reads, writes, each a second.
-    pub(super) profile: BTreeMap<String, [Option<Said>; 3]>,
+    pub(super) statistics: BTreeMap<String, StatedValue>,
+    /// The front page by name, per second.
+    pub(super) load: BTreeMap<String, StatedValue>,
+    /// Reads and writes together, reads, and writes per second, by name.
+    pub(super) profile: BTreeMap<String, [Option<StatedValue>; 3]>,
     /// Seconds by name.
-    pub(super) time_model: BTreeMap<String, Said>,
-    pub(super) systems: BTreeMap<String, Said>,
+    pub(super) time_model: BTreeMap<String, StatedValue>,
+    pub(super) systems: BTreeMap<String, StatedValue>,
     pub(super) file_types: Vec<Traffic>,
     pub(super) functions: Vec<Traffic>,
     pub(super) tablespaces: Vec<Place>,
@@ -167,23 +167,23 @@ pub(super) struct Report {
     pub(super) events: Vec<Event>,
     pub(super) histograms: BTreeMap<String, Histogram>,
     pub(super) advice: Vec<Advice>,
-    /// Sections found, with the count of their numbers.
+    /// Sections found, with the number of their values.
     pub(super) met: BTreeMap<Section, u32>,
-    /// The line that ends every report was there.
+    /// The last line of a complete report was found.
     pub(super) ended: bool,
     /// A text without rulers of columns.
     pub(super) unruled: bool,
-    /// Sections that broke off.
+    /// Truncated sections.
     pub(super) cut: Vec<Section>,
-    /// Sections that its kind never has.
+    /// Sections that this kind of report never has.
     pub(super) lacks: Vec<Section>,
-    /// Headings of tables that are not about storage.
+    /// Headings of tables unrelated to storage.
     pub(super) ignored: Vec<String>,
 }
 
 impl Report {
-    /// A cumulative statistic. Text cuts its name at the end of the column.
-    pub(super) fn statistic(&self, name: &str) -> Option<&Said> {
+    /// A cumulative statistic. Text truncates its name at the end of the column.
+    pub(super) fn statistic(&self, name: &str) -> Option<&StatedValue> {
         const NARROWEST: usize = 30;
         let cut = || {
             let ends = NARROWEST.min(name.len())..name.len();
@@ -192,33 +192,36 @@ impl Report {
         self.statistics.get(name).or_else(cut)
     }
 
-    /// Notes a table without figures of storage, once for each heading.
+    /// Records a table without storage figures, once per heading.
     pub(super) fn ignore(&mut self, heading: &str) {
-        const MOST: usize = 500;
-        if !heading.is_empty() && self.ignored.len() < MOST && self.ignored.last().is_none_or(|last| last != heading) {
+        const MAX_NAMES: usize = 500;
+        if !heading.is_empty()
+            && self.ignored.len() < MAX_NAMES
+            && self.ignored.last().is_none_or(|last| last != heading)
+        {
             self.ignored.push(heading.to_owned());
         }
     }
 
-    /// The whole window, in seconds, when it is longer than nothing.
+    /// The whole window in seconds, if positive.
     pub(super) fn window_s(&self) -> Option<f64> {
-        self.elapsed_s.as_ref().map(|said| said.value).filter(|seconds| *seconds > 0.0)
+        self.elapsed_s.as_ref().map(|stated| stated.value).filter(|seconds| *seconds > 0.0)
     }
 }
 
-/// Shares of the waits that were shorter than a bound.
+/// Distribution of the waits by duration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Histogram {
-    /// By bound in nanoseconds: the share, 0 to 1, and which table said so (the first one is the coarser and surer).
+    /// Share of waits, 0 to 1, by upper bound in nanoseconds; values of the first table take precedence.
     below: BTreeMap<u64, f64>,
 }
 
 /// The bound of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Bound {
-    /// Waits shorter than this, in seconds, and not in a column before it.
+    /// Waits shorter than this, in seconds, excluding those of preceding columns.
     Below(f64),
-    /// All longer ones.
+    /// All longer waits.
     Rest,
 }
 
@@ -241,7 +244,7 @@ impl Bound {
 }
 
 impl Histogram {
-    /// Adds a row of a table: bounds with their shares in per cent. Values of an earlier table stay.
+    /// Adds a row of a table: bounds with their shares in per cent. Existing values stay.
     pub(super) fn add(&mut self, row: &[(Bound, f64)]) {
         let mut below = 0.0;
         for (bound, percent) in row {
@@ -252,12 +255,12 @@ impl Histogram {
         }
     }
 
-    /// Upper bounds in seconds with the share of waits up to each and above the one before; the last has no bound.
+    /// Upper bounds in seconds with the share of waits between the preceding bound and this one; the last is unbounded.
     pub(super) fn shares(&self) -> Vec<(f64, f64)> {
         let mut shares = Vec::with_capacity(self.below.len() + 1);
         let mut before = 0.0;
         for (bound, below) in &self.below {
-            // Shares are printed in tenths of a per cent: sums may stray by some of them.
+            // Shares are printed in tenths of a per cent: sums may deviate slightly.
             let below = below.min(1.0).max(before);
             shares.push((*bound as f64 / 1e9, below - before));
             before = below;
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_one_event_become_one() {
+    fn tables_of_an_event_are_merged() {
         let mut histogram = Histogram::default();
         let us = |us: f64| Below(us * 1e-6);
         histogram.add(&[(us(8.0), 10.0), (us(16.0), 20.0), (us(512.0), 30.0), (Rest, 40.0)]);

@@ -1,12 +1,12 @@
-//! The tables of a report, row by row, into the report.
+//! Converts the tables of a report row by row.
 
-use super::report::{Advice, Bound, Event, Member, Place, Reach, Report, Rounded, Said, Traffic};
+use super::report::{Advice, Bound, Event, Member, Place, Reach, Report, Rounded, StatedValue, Traffic};
 use super::section::Section;
 use crate::text::table::{Row, Table};
 use crate::text::timestamp;
 use crate::text::{GIB, MIB, Numerals};
 
-/// Reads a table that is of a section.
+/// Reads a table of a section.
 pub(super) fn read(report: &mut Report, section: Section, table: &Table) {
     let before = *report.met.entry(section).or_default();
     let numbers = match section {
@@ -30,7 +30,7 @@ pub(super) fn read(report: &mut Report, section: Section, table: &Table) {
         Section::ClusterFileTypes => cluster_file_types(report, table),
         Section::Tablespaces | Section::Files => places(report, section, table),
         Section::BufferPoolAdvice => advice(report, table),
-        // Important statistics are in two tables, with the same number.
+        // Important statistics appear in two tables with equal values.
         Section::Statistics | Section::ClusterStatistics => {
             by_name(report, table, table.column("total"), |report| &mut report.statistics)
         }
@@ -41,7 +41,7 @@ pub(super) fn read(report: &mut Report, section: Section, table: &Table) {
     }
 }
 
-/// One table, for the functions that read its cells.
+/// A table with helpers for reading its cells.
 #[derive(Clone, Copy)]
 struct Cells<'a> {
     table: &'a Table,
@@ -58,22 +58,22 @@ impl<'a> Cells<'a> {
         column.and_then(|column| self.numerals.number(row.cell(column)))
     }
 
-    /// A value with its place: the row called `name`, under the column.
-    fn said(self, row: &Row, name: &str, column: usize, value: f64) -> Said {
+    /// A value with its place: the row called `name`, and the column.
+    fn stated(self, row: &Row, name: &str, column: usize, value: f64) -> StatedValue {
         let title = self.table.columns.get(column).map_or("", String::as_str);
         let field = if title.is_empty() { name.to_owned() } else { format!("{name} / {title}") };
-        Said { value, line: row.line, field }
+        StatedValue { value, line: row.line, field }
     }
 
     /// The number of a row under a column, with its place.
-    fn found(self, row: &Row, name: &str, column: Option<usize>) -> Option<Said> {
+    fn found(self, row: &Row, name: &str, column: Option<usize>) -> Option<StatedValue> {
         let column = column?;
         let value = self.numerals.number(row.cell(column))?;
-        Some(self.said(row, name, column, value))
+        Some(self.stated(row, name, column, value))
     }
 }
 
-/// The text of a row under a column, when there is one.
+/// The text of a row under a column, if not empty.
 fn text_of(row: &Row, column: Option<usize>) -> Option<&str> {
     column.map(|column| row.cell(column)).filter(|text| !text.is_empty())
 }
@@ -102,15 +102,15 @@ fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
         }
         _ => {
             keep(&mut report.host, if table.column("host name").is_some() { "host name" } else { "name" });
-            // Nought is what is printed of what is not known.
-            let found = |column| cells.found(row, "host", column).filter(|said| said.value > 0.0);
+            // Unknown values are printed as zero.
+            let found = |column| cells.found(row, "host", column).filter(|stated| stated.value > 0.0);
             report.processors = found(table.column("cpus"));
             report.cores = found(table.column("cores"));
             report.memory_bytes =
-                found(table.column_like("memory")).map(|said| Said { value: said.value * GIB, ..said });
+                found(table.column_like("memory")).map(|stated| StatedValue { value: stated.value * GIB, ..stated });
             return [&report.processors, &report.cores, &report.memory_bytes]
                 .iter()
-                .filter(|said| said.is_some())
+                .filter(|stated| stated.is_some())
                 .count() as u32;
         }
     }
@@ -128,7 +128,7 @@ fn snapshots(report: &mut Report, table: &Table) -> u32 {
             "Begin Snap" => report.begin = timestamp::local(cell),
             "End Snap" => report.end = timestamp::local(cell),
             name @ ("Elapsed" | "DB Time") => {
-                // The only number of which it is known that it has two decimals: it tells how all are printed.
+                // The only number known to have two decimals: it determines the decimal separator of the report.
                 let number = cell.split('(').next().unwrap_or_default().trim();
                 if let Some(numerals) = Numerals::of(number).filter(|_| name == "Elapsed") {
                     report.numerals = numerals;
@@ -139,13 +139,13 @@ fn snapshots(report: &mut Report, table: &Table) -> u32 {
                     .and_then(|minutes| report.numerals.number(minutes))
                     .map(|minutes| minutes * 60.0);
                 let cells = Cells::of(report, table);
-                let said = seconds.zip(time).map(|(seconds, column)| cells.said(row, name, column, seconds));
-                *if name == "Elapsed" { &mut report.elapsed_s } else { &mut report.database_s } = said;
+                let stated = seconds.zip(time).map(|(seconds, column)| cells.stated(row, name, column, seconds));
+                *if name == "Elapsed" { &mut report.elapsed_s } else { &mut report.database_s } = stated;
             }
             _ => {}
         }
     }
-    [&report.elapsed_s, &report.database_s].iter().filter(|said| said.is_some()).count() as u32
+    [&report.elapsed_s, &report.database_s].iter().filter(|stated| stated.is_some()).count() as u32
 }
 
 fn cache_sizes(report: &mut Report, table: &Table) -> u32 {
@@ -159,10 +159,10 @@ fn cache_sizes(report: &mut Report, table: &Table) -> u32 {
                 _ => continue,
             };
             let value = cells.numerals.bytes(row.cell(column + 1), 1.0);
-            *field = value.map(|value| cells.said(row, name, column + 1, value));
+            *field = value.map(|value| cells.stated(row, name, column + 1, value));
         }
     }
-    [&report.cache_bytes, &report.block_bytes].iter().filter(|said| said.is_some()).count() as u32
+    [&report.cache_bytes, &report.block_bytes].iter().filter(|stated| stated.is_some()).count() as u32
 }
 
 fn members(report: &mut Report, table: &Table) -> u32 {
@@ -180,9 +180,9 @@ fn members(report: &mut Report, table: &Table) -> u32 {
         if name.is_empty() {
             continue;
         }
-        let elapsed_s = cells.found(row, &name, elapsed).map(|mut said| {
-            said.value *= 60.0;
-            said
+        let elapsed_s = cells.found(row, &name, elapsed).map(|mut stated| {
+            stated.value *= 60.0;
+            stated
         });
         report.members.push(Member {
             name,
@@ -200,10 +200,10 @@ fn cluster_caches(report: &mut Report, table: &Table) -> u32 {
     let cells = Cells::of(report, table);
     let column = table.column("db cache begin");
     for row in &table.rows {
-        // Of all instances together: what is read by one is in its own cache.
-        if let Some(mut said) = cells.found(row, row.cell(0), column) {
-            said.value = said.value * MIB + report.cache_bytes.as_ref().map_or(0.0, |sum| sum.value);
-            report.cache_bytes = Some(said);
+        // Sum over all instances: each caches its own reads.
+        if let Some(mut stated) = cells.found(row, row.cell(0), column) {
+            stated.value = stated.value * MIB + report.cache_bytes.as_ref().map_or(0.0, |sum| sum.value);
+            report.cache_bytes = Some(stated);
         }
     }
     table.rows.len() as u32
@@ -219,15 +219,15 @@ fn cluster_database(report: &mut Report, table: &Table) -> u32 {
     2
 }
 
-type Numbers = std::collections::BTreeMap<String, Said>;
+type Numbers = std::collections::BTreeMap<String, StatedValue>;
 
 fn by_name(report: &mut Report, table: &Table, column: Option<usize>, numbers: fn(&mut Report) -> &mut Numbers) -> u32 {
     let cells = Cells::of(report, table);
     let mut count = 0;
     for row in &table.rows {
         let name = row.cell(0);
-        if let Some(said) = cells.found(row, name, column) {
-            numbers(report).entry(name.to_owned()).or_insert(said);
+        if let Some(stated) = cells.found(row, name, column) {
+            numbers(report).entry(name.to_owned()).or_insert(stated);
             count += 1;
         }
     }
@@ -235,7 +235,7 @@ fn by_name(report: &mut Report, table: &Table, column: Option<usize>, numbers: f
 }
 
 fn load_profile(report: &mut Report, table: &Table) -> u32 {
-    // Another table has the same first columns: that of the cluster's traffic between instances.
+    // The table of the cluster's interconnect traffic has the same first columns.
     if !table.rows.iter().any(|row| row.cell(0).starts_with("DB Time") || row.cell(0).starts_with("Redo size")) {
         return 0;
     }
@@ -244,15 +244,15 @@ fn load_profile(report: &mut Report, table: &Table) -> u32 {
     let mut count = 0;
     for row in &table.rows {
         let name = row.cell(0).trim_end_matches(':');
-        if let Some(said) = cells.found(row, name, column) {
-            report.load.insert(name.to_owned(), said);
+        if let Some(stated) = cells.found(row, name, column) {
+            report.load.insert(name.to_owned(), stated);
             count += 1;
         }
     }
     count
 }
 
-/// The column of averages, and the unit of cells that name none.
+/// The column of averages, and the unit of cells without unit.
 fn average(table: &Table) -> (Option<usize>, f64) {
     match table.column("avg wait (ms)") {
         Some(column) => (Some(column), 1e-3),
@@ -265,7 +265,7 @@ fn events(report: &mut Report, section: Section, table: &Table) -> u32 {
         Section::ClusterWaits => ("wait event", "event waits", "wait time total(s)"),
         _ => ("event", "waits", "total wait time (s)"),
     };
-    // Tables of the most important events repeat what the full ones say, in rounded numbers, by instance.
+    // Tables of the top events repeat the full tables by instance, with rounded numbers.
     if section == Section::ClusterWaits && table.column_like("i#").is_some() {
         return 0;
     }
@@ -295,7 +295,7 @@ fn histogram(report: &mut Report, table: &Table) -> u32 {
     let bounds: Vec<(usize, Bound)> =
         table.columns.iter().enumerate().filter_map(|(column, name)| Some((column, Bound::of(name)?))).collect();
     let Some(event) = table.column("event").or(table.column("wait event")) else { return 0 };
-    // An empty cell is truly none.
+    // An empty cell is zero.
     let shares = |row: &Row| -> Vec<(Bound, f64)> {
         bounds.iter().map(|(column, bound)| (*bound, cells.number(row, Some(*column)).unwrap_or(0.0))).collect()
     };
@@ -329,10 +329,10 @@ fn cluster_systems(report: &mut Report, table: &Table) -> u32 {
 fn sum(numbers: &mut Numbers, cells: Cells<'_>, column: &str, name: &str) -> u32 {
     let column = cells.table.column(column);
     let instances = cells.table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some());
-    let found: Vec<Said> = instances.filter_map(|row| cells.found(row, name, column)).collect();
-    let value = found.iter().map(|said| said.value).sum();
+    let found: Vec<StatedValue> = instances.filter_map(|row| cells.found(row, name, column)).collect();
+    let value = found.iter().map(|stated| stated.value).sum();
     if let Some(last) = found.last() {
-        numbers.insert(name.to_owned(), Said { value, ..last.clone() });
+        numbers.insert(name.to_owned(), StatedValue { value, ..last.clone() });
     }
     found.len() as u32
 }
@@ -355,19 +355,19 @@ fn traffic(report: &mut Report, section: Section, table: &Table) -> u32 {
         let fits = |column: &String| names.iter().any(|name| column.starts_with(name));
         table.columns.iter().enumerate().filter(|(_, column)| fits(column)).map(|(index, _)| index).collect()
     };
-    // Reads stand before writes, under the same names.
+    // Reads come before writes, under equal names.
     let (requests, data) = (of(["reqs per sec", "requests /sec"]), of(["data per sec", "data vol/sec"]));
-    // Times are milliseconds where the column or the cell names no unit.
+    // Times are milliseconds unless the column or the cell has a unit.
     let time = |row: &Row, name: &str, column: Option<usize>| {
         let column = column?;
         let value = cells.numerals.seconds(row.cell(column), 1e-3)?;
-        Some(cells.said(row, name, column, value))
+        Some(cells.stated(row, name, column, value))
     };
-    // Without a suffix it is MB: so in 11.2.0.3.
+    // Without a suffix the unit is MB, as in 11.2.0.3.
     let bytes = |row: &Row, name: &str, column: Option<&usize>| {
         let column = *column?;
         let value = cells.numerals.bytes(row.cell(column), MIB)?;
-        Some(cells.said(row, name, column, value))
+        Some(cells.stated(row, name, column, value))
     };
     let (small, large) = (table.column_like("small read"), table.column_like("large read"));
     let mut count = 0;
@@ -384,7 +384,7 @@ fn traffic(report: &mut Report, section: Section, table: &Table) -> u32 {
         };
         count += [&traffic.read_iops, &traffic.read_bytes_s, &traffic.write_iops, &traffic.write_bytes_s]
             .iter()
-            .filter(|said| said.is_some())
+            .filter(|stated| stated.is_some())
             .count() as u32;
         let rows = if section == Section::FileTypes { &mut report.file_types } else { &mut report.functions };
         rows.push(traffic);
@@ -399,12 +399,12 @@ fn cluster_file_types(report: &mut Report, table: &Table) -> u32 {
     for row in table.rows.iter().filter(|row| row.cell(0) == "*") {
         let name = row.cell(1);
         let scaled = |column: Option<usize>, scale: f64| {
-            cells.found(row, name, column).map(|said| Said { value: said.value * scale, ..said })
+            cells.found(row, name, column).map(|stated| StatedValue { value: stated.value * scale, ..stated })
         };
         let time = |column: Option<usize>| {
             let column = column?;
             let value = cells.numerals.seconds(row.cell(column), 1e-3)?;
-            Some(cells.said(row, name, column, value))
+            Some(cells.stated(row, name, column, value))
         };
         report.file_types.push(Traffic {
             name: if name == "Total" { "TOTAL".to_owned() } else { name.to_owned() },
@@ -432,7 +432,7 @@ fn places(report: &mut Report, section: Section, table: &Table) -> u32 {
             name: name.to_owned(),
             reads: cells.found(row, name, reads),
             writes: cells.found(row, name, writes),
-            read_s: cells.found(row, name, latency).map(|said| Said { value: said.value * 1e-3, ..said }),
+            read_s: cells.found(row, name, latency).map(|stated| StatedValue { value: stated.value * 1e-3, ..stated }),
             blocks_a_read: cells.number(row, blocks),
         };
         count += 4;

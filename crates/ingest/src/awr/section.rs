@@ -1,8 +1,8 @@
-//! The tables of a report, recognised by their columns.
+//! Recognition of a report's tables by their columns.
 
 use crate::text::table::Table;
 
-/// The tables that say something of storage.
+/// The tables with storage figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Section {
     Database,
@@ -35,8 +35,8 @@ pub(super) enum Section {
     ClusterCaches,
 }
 
-/// How a section is known: its columns, by the beginnings of their names. All must be there; an empty one is the first
-/// column without name.
+/// The columns that identify a section, by the beginnings of their names. All must be present; an empty string is the
+/// first column without name.
 const KEYS: &[(Section, &[&str])] = &[
     (Section::Database, &["db name", "db id", "release"]),
     (Section::Instance, &["instance", "inst num", "startup time"]),
@@ -69,7 +69,7 @@ const KEYS: &[(Section, &[&str])] = &[
 ];
 
 impl Section {
-    /// The section that a table with these columns is.
+    /// The section of a table with these columns.
     pub(super) fn of(columns: &[String]) -> Option<Self> {
         let has = |key: &str, index: usize| {
             if key.is_empty() {
@@ -83,7 +83,7 @@ impl Section {
         Some(*section)
     }
 
-    /// The section of a table whose columns have no names: that of the cache sizes.
+    /// The section of a table without column names: that of the cache sizes.
     pub(super) fn of_table(table: &Table) -> Option<Self> {
         let begins = |start: &str| table.rows.iter().any(|row| row.cell(0).starts_with(start));
         if table.column("begin") == Some(1) && table.column("end") == Some(2) && begins("Buffer Cache:") {
@@ -92,7 +92,8 @@ impl Section {
         Self::of(&table.columns)
     }
 
-    /// The section of a table of text. Statspack names the columns of several tables alike: its headings tell them apart.
+    /// The section of a table of text. Several tables of Statspack have equal column names, and are distinguished by
+    /// their headings.
     pub(super) fn of_text(table: &Table) -> Option<Self> {
         let has = |name: &str| like(&table.columns, name);
         let by_columns = match table.columns.first()?.as_str() {
@@ -114,7 +115,7 @@ impl Section {
         })
     }
 
-    /// As reports call it.
+    /// The name that reports use.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Database | Self::ClusterDatabase => "Database",

@@ -1,4 +1,4 @@
-//! AWR reports and Statspack as text: columns under rulers, in pages.
+//! AWR reports and Statspack as text: paginated columns under rulers.
 
 use super::compare::ComparedLines;
 use super::figures;
@@ -33,7 +33,7 @@ fn is_statspack(head: &Head<'_>) -> Resemblance {
     Resemblance::is(2, head.has("STATSPACK report for")).or_near(1, near, "line `STATSPACK report for`")
 }
 
-/// What a text says.
+/// Parses a report.
 #[cfg(test)]
 pub(super) fn report(text: &str) -> Report {
     let mut pages = Pages::default();
@@ -46,9 +46,9 @@ pub(super) fn report(text: &str) -> Report {
 #[derive(Default)]
 struct Text {
     pages: Pages,
-    /// Sections that its kind never has: Statspack knows no profile and no file types.
+    /// Sections that its kind never has: Statspack has no profile and no file types.
     lacks: &'static [Section],
-    /// Once its title says that it compares two periods.
+    /// Set by a title of a comparison of two periods.
     compared: Option<ComparedLines>,
 }
 
@@ -78,32 +78,32 @@ impl LineFormat for Text {
 #[derive(Default)]
 struct Pages {
     report: Report,
-    /// The section's heading, once there was one.
+    /// The section's heading, if any.
     heading: String,
-    /// Lines that may be the headings of columns.
+    /// Possible column headings.
     heads: Vec<String>,
     table: Option<Drawing>,
-    /// The snapshots, which have a name before each line.
+    /// The snapshots, with a name before each line.
     snapshots: Table,
     caches: Table,
-    /// A line that a program put into the text: a ruler follows.
+    /// A program inserted a line into the text: a ruler follows.
     injected: bool,
-    /// There was a line of dashes.
+    /// A line of dashes was found.
     ruled: bool,
     number: u64,
 }
 
-/// A table that has not ended.
+/// A table in progress.
 struct Drawing {
     ruler: Ruler,
-    /// Columns of a first line of each row, for tables of two.
+    /// Ruler and columns of the first line of each row, in tables with two lines per row.
     first: Option<(Ruler, Vec<String>)>,
     table: Table,
-    /// The first line of a row, as long as the second has not come.
+    /// The first line of a row, until the second arrives.
     waiting: Option<Vec<String>>,
 }
 
-const MOST_ROWS: usize = 200_000;
+const MAX_ROWS: usize = 200_000;
 
 impl Pages {
     fn line(&mut self, line: &str, number: u64) {
@@ -123,7 +123,7 @@ impl Pages {
         }
     }
 
-    /// The report, when all lines have come.
+    /// The report, after the last line.
     fn finish(&mut self) -> Report {
         let cut = self.table.is_some() && !self.heading.is_empty();
         if let (true, Some(drawing)) = (cut, &mut self.table) {
@@ -144,7 +144,7 @@ impl Pages {
         self.end_table();
         heading.trim().clone_into(&mut self.heading);
         self.heads.clear();
-        // Statspack leaves the name of the database out at the top.
+        // Statspack omits the name of the database at the top.
         let names = about.split_whitespace().next().and_then(|names| names.split_once('/'));
         if let Some((database, instance)) = names {
             if self.report.database.is_empty() {
@@ -171,7 +171,7 @@ impl Pages {
         let has_rows = self.table.as_ref().is_some_and(|drawing| !drawing.table.rows.is_empty());
         let heads = std::mem::take(&mut self.heads);
         match self.table.take() {
-            // The lines that looked like rows are the headings of a second line.
+            // The apparent rows are the headings of a second line.
             Some(drawing) if drawing.is_name_alone() && !ruler.is_inner() => {
                 let lines: Vec<String> = drawing.table.rows.into_iter().map(|row| row.cells.concat()).collect();
                 let columns = titles(&ruler, &lines);
@@ -182,7 +182,7 @@ impl Pages {
                 self.table = Some(drawing);
                 self.end_table();
             }
-            // Below a heading over several columns: their own come yet.
+            // Below a heading over several columns: their own headings follow.
             None if ruler.is_inner() => {}
             _ => {
                 let columns = titles(&ruler, &heads);
@@ -204,7 +204,7 @@ impl Pages {
     fn row(&mut self, line: &str) {
         let line_number = self.number;
         let Some(drawing) = &mut self.table else {
-            // Notes stand between a heading and its table; ornaments stand for headings over several columns.
+            // Notes are placed between a heading and its table; ornaments mark headings over several columns.
             if !line.starts_with("->") && !line.contains("---") {
                 self.heads.push(line.to_owned());
             }
@@ -213,7 +213,7 @@ impl Pages {
             }
             return;
         };
-        if drawing.table.rows.len() >= MOST_ROWS {
+        if drawing.table.rows.len() >= MAX_ROWS {
             drawing.table.cut = true;
             return;
         }
@@ -231,7 +231,7 @@ impl Pages {
         }
     }
 
-    /// What stands on the first page under no ruler: names, each with what follows it.
+    /// Reads lines of the first page that have no ruler: names with their values.
     fn first_page(&mut self, line: &str) -> bool {
         if !self.heading.is_empty() {
             return false;
@@ -272,7 +272,7 @@ impl Drawing {
             && self.first.is_none()
     }
 
-    /// The cells of a row; none when its second line has to come yet.
+    /// The cells of a row; none if its second line is still missing.
     fn cells(&mut self, line: &str) -> Option<Vec<String>> {
         if let Some((ruler, _)) = &self.first {
             let Some(mut names) = self.waiting.take() else {
@@ -284,26 +284,26 @@ impl Drawing {
         }
         let is_profile = self.table.columns.first().is_some_and(|name| name.ends_with("profile"));
         if is_profile {
-            // Names reach over the ruler's end here, and no cell but the last ones is blank.
+            // Names exceed the ruler here, and only the last cells may be blank.
             let (name, numbers) = line.split_once(": ").unwrap_or((line.trim_end_matches(':'), ""));
             let name = name.split_whitespace().collect::<Vec<&str>>().join(" ");
             return Some(std::iter::once(name).chain(numbers.split_whitespace().map(str::to_owned)).collect());
         }
-        // The lines between two rulers are wanted as they are.
+        // The lines between two rulers are kept verbatim.
         if self.is_name_alone() { Some(vec![line.to_owned()]) } else { Some(self.ruler.cells(line)) }
     }
 }
 
-/// The two words of a line that are a moment: a date with its hyphens, and what follows it.
+/// The two words of a timestamp: a date with hyphens, and a time.
 fn moment_of(text: &str) -> String {
-    // Names of months are filled up with blanks in some languages.
+    // Some languages pad the names of months with blanks.
     let text = text.replace(" -", "-");
     let words: Vec<&str> = text.split_whitespace().collect();
     let at = words.iter().position(|word| word.matches('-').count() == 2);
     at.and_then(|at| Some(format!("{} {}", words[at], words.get(at + 1)?))).unwrap_or_default()
 }
 
-/// `60.22 (mins)` of `60.22 (mins) Av Act Sess: 7.1`.
+/// `60.22 (mins)` from `60.22 (mins) Av Act Sess: 7.1`.
 fn up_to_bracket(text: &str) -> String {
     text.split_inclusive(')').next().unwrap_or_default().trim().to_owned()
 }

@@ -1,7 +1,7 @@
 //! Bonnie++: comma-separated from 1.03 to 2.00, and the tables of all versions.
 //!
-//! One byte at a time measures system calls, and creating files measures a file system: both are left out. `+++++` is
-//! printed of what took less than half a second: it is absent, and said.
+//! Single-byte tests measure system calls, and file creation measures a file system: both are dropped. `+++++` is
+//! printed for times below half a second: the value is absent, with a caution.
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
@@ -24,11 +24,11 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 const PHASES: [Phase; 6] = [
     Phase { name: "per-character output", reads: 0.0, sequential: true },
     Phase { name: "block output", reads: 0.0, sequential: true },
-    // A piece is read, changed and written again.
+    // A piece is read, changed and written back.
     Phase { name: "rewrite", reads: 0.5, sequential: true },
     Phase { name: "per-character input", reads: 1.0, sequential: true },
     Phase { name: "block input", reads: 1.0, sequential: true },
-    // Each tenth piece is written again.
+    // Each tenth piece is written back.
     Phase { name: "seeks", reads: 10.0 / 11.0, sequential: false },
 ];
 
@@ -38,7 +38,7 @@ struct Phase {
     sequential: bool,
 }
 
-/// A run, whatever it was printed as. A cell that is not there is empty.
+/// A run in any format. Missing cells are empty.
 #[derive(Default)]
 struct Run {
     machine: String,
@@ -46,17 +46,17 @@ struct Run {
     chunk_bytes: Option<f64>,
     /// Rates as printed, in the order of the phases.
     rates: [String; 6],
-    /// The longest operation of each.
+    /// The maximum latency of each.
     latencies: [String; 6],
     line: u64,
 }
 
-/// Where a comma-separated line has what.
+/// Layout of a comma-separated line.
 struct Csv<'a> {
     cells: Vec<&'a str>,
-    /// From 1.9 on there are versions before the machine.
+    /// From 1.9 on, versions precede the machine.
     has_versions: bool,
-    /// Where the rates begin: from format 1.98 on seeks and their processes stand before them.
+    /// Index of the first rate: from format 1.98 on, seeks and their processes precede it.
     first: usize,
 }
 
@@ -97,14 +97,14 @@ impl<'a> Csv<'a> {
     }
 }
 
-/// Bytes of a piece, of a size that names them: `8G:64k`.
+/// Bytes of a piece, from a size that includes them: `8G:64k`.
 fn chunk(size: &str) -> Option<f64> {
     text::size(size.split_once(':')?.1)
 }
 
 #[derive(Default)]
 struct Bonnie {
-    /// The line of units has passed; true when machines are named in it.
+    /// Set after the line of units; true if it has a column of machines.
     below: Option<bool>,
     concurrency: Option<f64>,
     /// The last row, whose latencies may follow.
@@ -123,7 +123,7 @@ impl LineFormat for Bonnie {
         } else if let Some(rest) = text.strip_prefix("Concurrency") {
             self.concurrency = text::number(rest);
         } else if text.contains("/sec %CP") {
-            // The second table is of files: its units have no K.
+            // The second table is about files: its units have no K.
             self.below = (text.contains("K/sec") || text.contains("Size")).then(|| text.starts_with("Machine"));
         } else if let (Some(rest), Some(run)) = (text.strip_prefix("Latency"), &mut self.run) {
             let cells: Vec<&str> = rest.split_whitespace().collect();
@@ -146,19 +146,19 @@ impl LineFormat for Bonnie {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.runs == 0 {
-            return Err(out.unusable("its table has no row: was it saved completely?"));
+            return Err(out.unusable("its table has no row: save it again completely"));
         }
         if self.broken {
             out.part("rows", Fate::Broken);
         }
-        let text = "reads and writes go through the system's page cache: files smaller than twice the memory tell nothing \
-                    of storage";
+        let text = "reads and writes go through the system's page cache: files smaller than twice the memory do not \
+                     measure storage";
         out.caution(None, text);
         Ok(())
     }
 }
 
-/// Cells of six phases; a quick run leaves those of one byte at a time blank.
+/// Cells of six phases; a quick run leaves the single-byte cells blank.
 fn place(phases: &mut [String; 6], cells: &[&str]) -> bool {
     let order: &[usize] = match cells.len() {
         6 => &[0, 1, 2, 3, 4, 5],
@@ -193,7 +193,7 @@ impl Bonnie {
         } else if text::number(size).is_some() {
             self.broken = true;
             let origin = out.origin(number, "", cells[0]);
-            out.caution(Some(origin), "a row whose columns cannot be told apart: give the line with commas instead");
+            out.caution(Some(origin), "a row with ambiguous columns: provide the comma-separated line instead");
         }
     }
 
@@ -212,7 +212,7 @@ impl Bonnie {
             let origin = out.origin(run.line, "", phase.name);
             if printed.starts_with('+') {
                 let text =
-                    format!("{}: took less than half a second, so it was not measured: take a larger size", phase.name);
+                    format!("{}: took less than half a second and was not measured: use a larger size", phase.name);
                 out.caution(Some(origin), text);
                 out.part(phase.name, Fate::Empty);
                 continue;
@@ -240,7 +240,7 @@ impl Bonnie {
     }
 }
 
-/// Bytes a second, of KiB or of a cell with its own unit (`1.4g`); seeks a second as they are.
+/// Bytes per second, from KiB or a cell with a unit (`1.4g`); seeks per second unchanged.
 fn rate(cell: &str, is_seeks: bool) -> Option<f64> {
     let value = text::number(cell)?;
     let scale = match (cell.bytes().last()?.to_ascii_lowercase(), is_seeks) {

@@ -1,8 +1,8 @@
-//! CrystalDiskMark from 2 to 9, and `KDiskMark`, which prints the same: a line for each test.
+//! CrystalDiskMark from 2 to 9, and `KDiskMark` with the same format: a line for each test.
 //!
-//! A score is the best of several runs. The drive is named below the scores, so they wait for it.
+//! A score is the best of several runs. Scores are held back until the drive, which is named below them.
 
-use super::{MOST_RESULTS, part, too_many};
+use super::{MAX_RESULTS, part, too_many};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Evidence, Fate, Setting};
@@ -25,7 +25,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct Marks {
-    /// Share of reads that the heading says; none before the first and below one that says nothing known.
+    /// Share of reads of the current heading; none before the first and below unknown ones.
     reads: Option<f64>,
     /// Tests without a scope.
     waiting: Vec<Evidence>,
@@ -48,7 +48,7 @@ impl LineFormat for Marks {
         } else if let Some((name, score)) = text.split_once(':') {
             if score.contains("MB/s") && is_test(name) {
                 self.score(name.trim(), score, number, out);
-                if self.waiting.len() > MOST_RESULTS {
+                if self.waiting.len() > MAX_RESULTS {
                     return Err(too_many(number, out));
                 }
             } else if name.trim_end() == "Test" {
@@ -71,9 +71,9 @@ impl Marks {
     fn score(&mut self, name: &str, score: &str, number: u64, out: &mut Builder) {
         let origin = out.origin(number, "", name);
         let Some(megabytes) = text::number(score) else {
-            return out.caution(Some(origin), "no number before MB/s: left out");
+            return out.caution(Some(origin), "no number before MB/s: skipped");
         };
-        // What was not run has a score of nought.
+        // Tests that were not run have a score of zero.
         if megabytes <= 0.0 {
             return out.part(name, Fate::Empty);
         }
@@ -90,14 +90,14 @@ impl Marks {
         });
     }
 
-    /// Hands over the tests above, of which the drive is known now.
+    /// Emits the tests above, whose drive is now known.
     fn flush(&mut self, out: &mut Builder) {
         if self.waiting.is_empty() {
             return;
         }
         let scope = part(out, &std::mem::take(&mut self.drive));
         if self.is_best {
-            let text = "scores are the best of several runs, and latencies the lowest: expect less of the mean";
+            let text = "scores are the best of several runs, and latencies the lowest: the mean is worse";
             out.caution(None, text);
         }
         for evidence in self.waiting.drain(..) {
@@ -111,7 +111,7 @@ fn is_test(name: &str) -> bool {
     ["Sequential", "SEQ", "Random", "RND"].iter().any(|start| name.starts_with(start))
 }
 
-/// Of a heading or a name: `[Read]`, `Random Write 4KB`, `[Mix] Read 70%/Write 30%`, `[Mix] 70/30`.
+/// From a heading or a name: `[Read]`, `Random Write 4KB`, `[Mix] Read 70%/Write 30%`, `[Mix] 70/30`.
 fn share_of_reads(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
     if lower.contains("mix") {
@@ -125,7 +125,7 @@ fn share_of_reads(text: &str) -> Option<f64> {
     }
 }
 
-/// What the name of a test says of it.
+/// Parameters from the name of a test.
 fn setting(name: &str) -> Setting {
     let (test, rest) = name.split_once('(').unwrap_or((name, ""));
     let queues = text::number_after(rest, "QD=").or_else(|| text::number_after(rest, "Q="));
@@ -140,7 +140,7 @@ fn setting(name: &str) -> Setting {
     }
 }
 
-/// `C:` of `1 GiB (x5) [C: 96% (894/932GiB)]`.
+/// `C:` from `1 GiB (x5) [C: 96% (894/932GiB)]`.
 fn drive(test: &str) -> String {
     let inside = test.split_once('[').map_or("", |(_, rest)| rest);
     match inside.split_once(':') {

@@ -1,4 +1,4 @@
-//! diskspd, as text and as XML: one result for each span of time, and its two directions if mixed.
+//! diskspd as text and as XML: a result for each time span, and its two directions if mixed.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use crate::reading::{Evidence, Fate, Origin, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
-/// The parameters of one file or disk.
+/// The parameters of a file or disk.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Target {
     path: String,
     block_bytes: Option<f64>,
-    /// Operations in flight of each thread.
+    /// Operations in flight per thread.
     outstanding: Option<f64>,
-    /// Threads of its own; none where all threads share the files.
+    /// Threads of its own; none if all threads share the files.
     threads: Option<f64>,
     sequential: Option<bool>,
 }
 
-/// The result of one direction, or of both.
+/// The result of a direction, or of both.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Got {
     bytes: f64,
@@ -34,18 +34,18 @@ struct Got {
     line: u64,
 }
 
-/// A span of time, with its results.
+/// A time span with its results.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Span {
     number: usize,
     seconds: Option<f64>,
     threads: Option<f64>,
-    /// Of both directions, reads, writes.
+    /// Of both directions, reads, and writes.
     got: [Option<Got>; 3],
 }
 
 impl Span {
-    /// Hands over the results, and returns their number.
+    /// Emits the results, and returns their number.
     fn put(self, targets: &[Target], out: &mut Builder) -> usize {
         let [total, reads, writes] = &self.got;
         let total_operations = total.as_ref().map(|got| got.operations).filter(|operations| *operations > 0.0);
@@ -82,7 +82,7 @@ impl Span {
     }
 }
 
-/// The common parameters of all targets: those that differ are absent.
+/// The common parameters of all targets; differing ones are absent.
 fn setting(targets: &[Target], threads: Option<f64>) -> Setting {
     fn same<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
         let first = of(targets.first()?)?;
@@ -99,7 +99,7 @@ fn setting(targets: &[Target], threads: Option<f64>) -> Setting {
     }
 }
 
-const MOST_TARGETS: usize = 10_000;
+const MAX_TARGETS: usize = 10_000;
 
 /// diskspd's text.
 pub(crate) const TEXT_FORM: Form =
@@ -119,19 +119,19 @@ struct Text {
     command: Vec<Target>,
     span: Option<Span>,
     table: Table,
-    /// Threads that the first table has rows of.
+    /// Threads with rows in the first table.
     seen: BTreeSet<u32>,
-    /// The last line with text.
+    /// The last non-empty line.
     above: String,
     found: usize,
 }
 
-/// The table that lines are in.
+/// The current table.
 #[derive(Default)]
 enum Table {
     #[default]
     None,
-    /// Of both directions, reads or writes: names of its columns, once they came.
+    /// Of both directions, reads or writes: its column names, once known.
     Rates(usize, Vec<String>),
     Percentiles,
 }
@@ -152,7 +152,7 @@ impl LineFormat for Text {
         } else if self.span.is_some() {
             self.result(text, number, out);
         } else if let Some((name, value)) = text.split_once(':') {
-            self.asked(name, value);
+            self.parameter(name, value);
         } else {
             self.addressed(text);
         }
@@ -164,7 +164,7 @@ impl LineFormat for Text {
         let is_cut = self.span.as_ref().is_some_and(|span| span.got.iter().any(Option::is_none));
         self.flush(out);
         if self.found == 0 {
-            return Err(out.unusable("no table of it has a line of totals: was it saved completely?"));
+            return Err(out.unusable("no table has a line of totals: save it again completely"));
         }
         if is_cut {
             out.caution(None, "it ends before its last table: save the whole text");
@@ -175,15 +175,15 @@ impl LineFormat for Text {
 }
 
 impl Text {
-    /// A line of `Input parameters`.
-    fn asked(&mut self, name: &str, value: &str) {
+    /// Reads a line of `Input parameters`.
+    fn parameter(&mut self, name: &str, value: &str) {
         let name = name.trim();
         if name == "timespan" {
-            if self.plans.len() < MOST_TARGETS {
+            if self.plans.len() < MAX_TARGETS {
                 self.plans.push(Vec::new());
             }
         } else if name == "path"
-            && let Some(plan) = self.plans.last_mut().filter(|plan| plan.len() < MOST_TARGETS)
+            && let Some(plan) = self.plans.last_mut().filter(|plan| plan.len() < MAX_TARGETS)
         {
             let path = value.trim().trim_matches('\'').to_owned();
             plan.push(Target { path, ..Target::default() });
@@ -220,7 +220,7 @@ impl Text {
         } else if let Some(direction) = ["Total IO", "Read IO", "Write IO"].iter().position(|name| *name == text) {
             self.table = Table::Rates(direction, Vec::new());
         } else if text.starts_with("%-ile") {
-            // Each target may have such a table as well: the heading of the total is different.
+            // Targets may have equal tables: only the heading of the total differs.
             let is_total = self.above.to_ascii_lowercase().starts_with("total");
             self.table = if is_total { Table::Percentiles } else { Table::None };
         } else if text.contains('|') {
@@ -229,7 +229,7 @@ impl Text {
                 Table::Rates(_, columns) if cells[0] == "thread" => {
                     *columns = cells.iter().map(|&cell| cell.to_owned()).collect();
                 }
-                Table::Rates(0, _) if self.seen.len() < MOST_TARGETS => self.seen.extend(cells[0].parse::<u32>()),
+                Table::Rates(0, _) if self.seen.len() < MAX_TARGETS => self.seen.extend(cells[0].parse::<u32>()),
                 Table::Percentiles => percentile(&mut span.got, &cells),
                 _ => {}
             }
@@ -241,7 +241,7 @@ impl Text {
     fn total(&mut self, text: &str, number: u64, out: &mut Builder) {
         let (Table::Rates(direction, columns), Some(span)) = (&self.table, &mut self.span) else { return };
         let Some(rest) = text.strip_prefix("total:").filter(|rest| rest.contains('|')) else { return };
-        // The name stands in the first column, and shares it with the bytes.
+        // The name shares the first column with the bytes.
         let cells: Vec<&str> = rest.split('|').collect();
         let cell = |name: &str| {
             let column = columns.iter().position(|column| column == name)?.checked_sub(1)?;
@@ -249,7 +249,7 @@ impl Text {
         };
         let (Some(bytes), Some(operations)) = (cell("bytes"), cell("I/Os")) else {
             let origin = out.origin(number, "", "total");
-            return out.caution(Some(origin), "totals without bytes and operations: left out");
+            return out.caution(Some(origin), "totals without bytes and operations: skipped");
         };
         span.got[*direction] = Some(Got {
             bytes,
@@ -266,7 +266,7 @@ impl Text {
         let seen = std::mem::take(&mut self.seen).len();
         let Some(span) = self.span.take() else { return };
         if let Some(threads) = span.threads.filter(|threads| seen > 0 && *threads > seen as f64) {
-            let text = format!("rows of {seen} of so many threads as {threads}: its totals may lack the others");
+            let text = format!("rows of {seen} of {threads} threads: its totals may lack the others");
             out.caution(None, text);
         }
         let plan = span.number.checked_sub(1).and_then(|index| self.plans.get(index));
@@ -294,9 +294,9 @@ fn percentile(got: &mut [Option<Got>; 3], cells: &[&str]) {
     }
 }
 
-/// The parameters of each file from the command, with the program's own defaults.
+/// The parameters of each file from the command, with the program's defaults.
 fn commanded(command: &str) -> Vec<Target> {
-    let mut asked = Target {
+    let mut target = Target {
         path: String::new(),
         block_bytes: Some(65_536.0),
         outstanding: Some(2.0),
@@ -311,19 +311,19 @@ fn commanded(command: &str) -> Vec<Target> {
         };
         let (name, value) = flag.split_at(flag.chars().next().map_or(0, char::len_utf8));
         match name {
-            // The parameters of a profile are not in the command.
+            // Parameters of a profile are not in the command.
             "X" => return Vec::new(),
-            "b" => asked.block_bytes = text::size(value),
-            "o" => asked.outstanding = text::number(value),
-            "t" => asked.threads = text::number(value),
-            "F" => asked.threads = None,
-            // A part of random ones is neither.
-            "r" if value.starts_with('s') => asked.sequential = None,
-            "r" => asked.sequential = Some(false),
+            "b" => target.block_bytes = text::size(value),
+            "o" => target.outstanding = text::number(value),
+            "t" => target.threads = text::number(value),
+            "F" => target.threads = None,
+            // A mix of random and sequential is neither.
+            "r" if value.starts_with('s') => target.sequential = None,
+            "r" => target.sequential = Some(false),
             _ => {}
         }
     }
-    paths.iter().take(MOST_TARGETS).map(|&path| Target { path: path.to_owned(), ..asked.clone() }).collect()
+    paths.iter().take(MAX_TARGETS).map(|&path| Target { path: path.to_owned(), ..target.clone() }).collect()
 }
 
 /// diskspd's XML.
@@ -338,7 +338,7 @@ fn is_xml(head: &Head<'_>) -> Resemblance {
 fn read_xml(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(document);
     let document = Document::parse(text.trim_start())
-        .map_err(|error| out.unusable(format!("{error}: was it saved completely?")))?;
+        .map_err(|error| out.unusable(format!("{error}: save it again completely")))?;
     let results = document.root_element();
     if let Some(version) = descend(results, &["System", "Tool", "Version"]).and_then(|node| node.text()) {
         out.version(version);
@@ -352,7 +352,7 @@ fn read_xml(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
         found += span_of(span, index + 1, &document).put(targets, out);
     }
     if found == 0 {
-        return Err(out.unusable("no span of time in it has an operation: give the result of a finished run"));
+        return Err(out.unusable("no time span has an operation: provide the result of a finished run"));
     }
     Ok(())
 }
@@ -375,7 +375,7 @@ fn targets(span: Node<'_, '_>) -> Vec<Target> {
     let Some(list) = children(span, "Targets").next() else { return Vec::new() };
     let of = |target: Node<'_, '_>| {
         let text = |name| children(target, name).next().and_then(|node| node.text()).unwrap_or_default();
-        // Newer versions give the share of random operations beside their alignment.
+        // Newer versions have the share of random operations in addition to their alignment.
         let sequential = match node_number(target, "RandomRatio") {
             Some(percent) if percent > 0.0 && percent < 100.0 => None,
             Some(percent) => Some(percent <= 0.0),

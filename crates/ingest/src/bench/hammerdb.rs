@@ -1,4 +1,4 @@
-//! `HammerDB`, which counts transactions of a database a minute: a result of the database, not of its storage.
+//! `HammerDB`, which counts transactions of a database per minute: a result of the database, not of its storage.
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
@@ -38,16 +38,16 @@ impl LineFormat for Hammer {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.found == 0 {
-            let what =
-                "no line says `TEST RESULT : System achieved`: the run did not finish; give the log of one that did";
-            return Err(out.unusable(what));
+            let reason = "no line contains `TEST RESULT : System achieved`, so the run did not finish: provide the log of a finished \
+                         run";
+            return Err(out.unusable(reason));
         }
         Ok(())
     }
 }
 
 impl Hammer {
-    /// `: System achieved 11 NOPM from 25 MySQL TPM`, and before 4.0 `: System achieved 25 MySQL TPM at 11 NOPM`.
+    /// `: System achieved 11 NOPM from 25 MySQL TPM`, or before 4.0 `: System achieved 25 MySQL TPM at 11 NOPM`.
     fn result(&mut self, text: &str, number: u64, out: &mut Builder) {
         let tokens: Vec<&str> = text.split_whitespace().collect();
         let before = |unit: &str| {

@@ -1,7 +1,8 @@
 //! Orion: its summary, and the matrices of its points as comma-separated values.
 //!
-//! A matrix does not state its quantity; its file's name does (`_iops`, `_mbps`), and without that it is refused. So is
-//! a matrix of latencies: they are milliseconds or microseconds by release. A megabyte is 1,048,576 bytes here.
+//! A matrix does not contain its quantity; its file name does (`_iops`, `_mbps`), and without that it is refused.
+//! Matrices of latencies are refused, because their unit depends on the release (ms or us). A megabyte is 1,048,576
+//! bytes here.
 
 use super::part;
 use crate::builder::Builder;
@@ -36,7 +37,7 @@ struct Summary {
     found: usize,
 }
 
-/// What the head of a summary says of the tests.
+/// Test parameters from the head of a summary.
 #[derive(Default)]
 struct Plan {
     small_bytes: Option<f64>,
@@ -69,9 +70,9 @@ impl LineFormat for Summary {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.found == 0 {
-            return Err(out.unusable("none of its results is a number: give the summary of a finished run"));
+            return Err(out.unusable("none of its results is a number: provide the summary of a finished run"));
         }
-        out.caution(None, "a maximum over points, each with its own load: the matrices beside it have all points");
+        out.caution(None, "a maximum over points with different loads: its matrices contain all points");
         Ok(())
     }
 }
@@ -105,7 +106,7 @@ impl Summary {
         let origin = out.origin(number, "", name);
         let (figure, place) = value.split_once('@').unwrap_or((value, ""));
         let Some(amount) = text::number(figure) else {
-            return out.caution(Some(origin), "no number: left out");
+            return out.caution(Some(origin), "no number: skipped");
         };
         let (small, large) = (text::number_after(place, "Small="), text::number_after(place, "Large="));
         let is_large = name.ends_with("MBPS");
@@ -122,7 +123,7 @@ impl Summary {
         match name {
             "Maximum Large MBPS" => evidence.bytes_s = Some(amount * MIB),
             "Maximum Small IOPS" => evidence.iops = Some(amount),
-            // Milliseconds where no unit stands beside it.
+            // Milliseconds without a unit.
             _ => evidence.mean_s = Some(amount * if figure.contains("usec") { 1e-6 } else { 1e-3 }),
         }
         self.found += 1;
@@ -149,7 +150,7 @@ impl Summary {
     }
 }
 
-/// What a matrix measures.
+/// The quantity of a matrix.
 #[derive(Clone, Copy)]
 enum Measured {
     Iops,
@@ -164,9 +165,8 @@ struct Matrix {
     broken: bool,
 }
 
-const NAMELESS: &str = "a matrix does not say what it measures: keep the end of its file's name (_iops or _mbps)";
-const UNITLESS: &str =
-    "a matrix of latencies does not say their unit, which changed between releases: give the summary";
+const NAMELESS: &str = "a matrix lacks its quantity: keep the end of its file name (_iops or _mbps)";
+const UNITLESS: &str = "a matrix of latencies lacks their unit, which depends on the release: provide the summary";
 
 impl Matrix {
     fn new(input: &Input) -> Self {
@@ -194,19 +194,19 @@ impl Matrix {
 
 impl LineFormat for Matrix {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        const MOST_COLUMNS: usize = 10_000;
+        const MAX_COLUMNS: usize = 10_000;
         let text = line.trim();
-        let measured = self.measured.map_err(|what| out.unusable(what))?;
+        let measured = self.measured.map_err(|reason| out.unusable(reason))?;
         let mut cells = text.split(',').map(str::trim);
         let Some(first) = cells.next().filter(|first| !first.is_empty()) else { return Ok(()) };
         if first.starts_with("Large/Small") {
-            self.small = cells.take(MOST_COLUMNS).filter_map(text::number).collect();
+            self.small = cells.take(MAX_COLUMNS).filter_map(text::number).collect();
             return Ok(());
         }
         let Some(large) = text::number(first) else {
             self.broken = true;
             let origin = out.origin(number, "", first);
-            out.caution(Some(origin), "no number of large operations: the row is left out");
+            out.caution(Some(origin), "no number of large operations: the row is skipped");
             return Ok(());
         };
         for (small, cell) in self.small.clone().into_iter().zip(cells) {
@@ -220,7 +220,7 @@ impl LineFormat for Matrix {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.found == 0 {
-            return Err(out.unusable("it has no point: give the matrix of a finished run"));
+            return Err(out.unusable("it has no point: provide the matrix of a finished run"));
         }
         if self.broken {
             out.part("rows", Fate::Broken);

@@ -20,17 +20,17 @@ struct Pgbench {
     found: usize,
 }
 
-/// What was read of a run so far.
+/// Values of the current run.
 #[derive(Default)]
 struct Run {
     test: String,
     threads: Option<f64>,
     lasted_s: Option<f64>,
     mean_s: Option<f64>,
-    /// With and without the time to connect; the latter counts.
+    /// With and without connection time; the latter is used.
     including: Option<(f64, Origin)>,
     excluding: Option<(f64, Origin)>,
-    /// Below it come scripts, each with lines of the same names.
+    /// Per-script sections follow, with equal line names.
     is_script: bool,
 }
 
@@ -51,7 +51,7 @@ impl LineFormat for Pgbench {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.found == 0 {
-            return Err(out.unusable("no line says `tps =` with a number: give the output of a finished run"));
+            return Err(out.unusable("no line has `tps =` with a number: provide the output of a finished run"));
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Run {
             "tps" => {
                 let origin = out.origin(number, "", "tps");
                 let Some(tps) = text::number(value) else {
-                    return out.caution(Some(origin), "no number of transactions: left out");
+                    return out.caution(Some(origin), "no number of transactions: skipped");
                 };
                 let with = value.contains("including");
                 *if with { &mut self.including } else { &mut self.excluding } = Some((tps, origin));

@@ -1,4 +1,4 @@
-//! Results of SLOB, a row for each run of its table, and of pgio, its sibling for PostgreSQL: points of a curve.
+//! Results of SLOB, a row for each run, and of pgio, its sibling for PostgreSQL: points of a curve.
 //!
 //! Latencies of the table are microseconds; megabytes are 1,048,576 bytes.
 
@@ -24,7 +24,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct Slob {
-    /// Names of the columns, once they came.
+    /// Column names, once known.
     columns: Vec<String>,
     rows: u64,
     broken: u64,
@@ -44,8 +44,8 @@ impl LineFormat for Slob {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.rows == 0 {
-            let what = "its table has no row: give the output of awr_info.sh over the reports of the runs";
-            return Err(out.unusable(what));
+            let reason = "its table has no row: provide the output of awr_info.sh over the reports of the runs";
+            return Err(out.unusable(reason));
         }
         if self.broken > 0 {
             out.part("rows", Fate::Broken);
@@ -57,22 +57,22 @@ impl LineFormat for Slob {
 impl Slob {
     fn row(&mut self, line: &str, number: u64, out: &mut Builder) {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let said = |name: &str| {
+        let cell = |name: &str| {
             let column = self.columns.iter().position(|column| column == name)?;
             text::number(cells.get(column)?)
         };
         let run = cells[0].to_owned();
-        let (Some(reads), Some(writes)) = (said("PREADS"), said("PWRITES")) else {
+        let (Some(reads), Some(writes)) = (cell("PREADS"), cell("PWRITES")) else {
             self.broken += 1;
             let origin = out.origin(number, "", &run);
-            return out.caution(Some(origin), "a row without reads and writes: left out");
+            return out.caution(Some(origin), "a row without reads and writes: skipped");
         };
         let iops = reads + writes;
-        // Nought is printed where the report had no such event.
-        let micros = |name: &str| said(name).filter(|micros| *micros > 0.0).map(|micros| micros * 1e-6);
-        let megabytes = |name: &str| said(name).map(|megabytes| megabytes * MIB);
-        let threads = said("SESSIONS").filter(|sessions| *sessions > 0.0);
-        let lasted_s = said("ELAPSED").filter(|seconds| *seconds > 0.0);
+        // Zero is printed if the report had no such event.
+        let micros = |name: &str| cell(name).filter(|micros| *micros > 0.0).map(|micros| micros * 1e-6);
+        let megabytes = |name: &str| cell(name).map(|megabytes| megabytes * MIB);
+        let threads = cell("SESSIONS").filter(|sessions| *sessions > 0.0);
+        let lasted_s = cell("ELAPSED").filter(|seconds| *seconds > 0.0);
         let data = Setting {
             reads: Some(reads / iops).filter(|share| share.is_finite()),
             sequential: Some(false),
@@ -106,7 +106,7 @@ impl Slob {
         let origin = out.origin(number, "", "RIOPS");
         let Some(iops) = text::number_after(line, "RIOPS >") else {
             self.broken += 1;
-            return out.caution(Some(origin), "RIOPS without a number: left out");
+            return out.caution(Some(origin), "RIOPS without a number: skipped");
         };
         let before = |word: &str| {
             let text = line.split_once(word)?.0.trim_end();
@@ -116,7 +116,10 @@ impl Slob {
         let scope = part(out, "");
         self.rows += 1;
         if self.rows == 1 {
-            out.caution(None, "its reads count those that the system's page cache answered: compare with the host's");
+            out.caution(
+                None,
+                "its reads include those answered by the system's page cache: compare with the host's reads",
+            );
         }
         out.evidence(Evidence {
             setting: Setting { sequential: Some(false), threads, ..Setting::default() },

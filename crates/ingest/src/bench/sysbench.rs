@@ -1,7 +1,7 @@
 //! sysbench from 0.4 to 1.1: its file test is evidence of storage, its database tests count transactions.
 //!
-//! Lines are known by their names, which changed less than their order. Megabytes are 1,048,576 bytes, whatever they are
-//! called. Latencies are of all events: in the file test of reads, writes and flushes alike.
+//! Lines are recognised by their names, which changed less than their order. Megabytes are 1,048,576 bytes, in any
+//! notation. Latencies cover all events: in the file test reads, writes and flushes alike.
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
@@ -25,7 +25,7 @@ struct Sysbench {
     others: usize,
 }
 
-/// What was read of a run so far.
+/// Values of the current run.
 #[derive(Default)]
 struct Run {
     threads: Option<f64>,
@@ -39,7 +39,7 @@ struct Run {
     transactions_s: Option<f64>,
     events_s: Option<f64>,
     lasted_s: Option<f64>,
-    /// Reads, writes and others, and all of them a second: so before 1.0.
+    /// Reads, writes and others, and their total per second, as before 1.0.
     performed: Option<[f64; 3]>,
     mean_s: Option<f64>,
     quantiles: Vec<(f64, f64)>,
@@ -61,10 +61,10 @@ impl LineFormat for Sysbench {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         match (self.found, self.others) {
-            (0, 0) => Err(out.unusable("it has no statistics: give the output of a finished run")),
+            (0, 0) => Err(out.unusable("it has no statistics: provide the output of a finished run")),
             (0, _) => {
-                let what = "it tests neither files nor a database: give the output of fileio or of an OLTP test";
-                Err(out.unusable(what))
+                let reason = "it tests neither files nor a database: provide the output of fileio or of an OLTP test";
+                Err(out.unusable(reason))
             }
             _ => Ok(()),
         }
@@ -121,7 +121,7 @@ impl Run {
             "min" => self.quantile(0.0, value),
             "max" => self.quantile(1.0, value),
             name => {
-                // `95th percentile`, and before 1.0 `approx.  95 percentile`.
+                // `95th percentile`, or before 1.0 `approx.  95 percentile`.
                 let digits = name.trim_start_matches("approx.");
                 if let (true, Some(percent)) = (name.ends_with("percentile"), text::number(digits)) {
                     self.quantile(percent / 100.0, value);
@@ -143,14 +143,14 @@ impl Run {
     }
 
     fn quantile(&mut self, share: f64, value: &str) {
-        // Nought is printed of a percentile that was not asked for.
+        // Zero is printed for percentiles that were not requested.
         let seconds = text::seconds(value, 1e-3).filter(|seconds| *seconds > 0.0 || share == 0.0);
         if let Some(seconds) = seconds.filter(|_| self.quantiles.len() < 10) {
             self.quantiles.push((share, seconds));
         }
     }
 
-    /// Reads, writes and flushes a second. Before 1.0 there are counts, and how often both together were a second.
+    /// Reads, writes and flushes per second. Before 1.0 there are counts and the total rate.
     fn rates(&self) -> Option<(f64, f64, Option<f64>)> {
         if let (Some(reads), Some(writes)) = (self.reads_s, self.writes_s) {
             return Some((reads, writes, self.flushes_s));
@@ -204,7 +204,7 @@ impl Sysbench {
     ) {
         self.found += 1;
         let iops = reads + writes;
-        // What was asked for is known by its name: "random r/w", "sequential read", "random write".
+        // The workload from its name: "random r/w", "sequential read", "random write".
         let setting = Setting {
             reads: Some(reads / iops).filter(|share| share.is_finite()),
             sequential: Some(run.test.starts_with("seq")).filter(|_| !run.test.is_empty()),
@@ -219,7 +219,7 @@ impl Sysbench {
             evidence.quantiles.clone_from(&run.quantiles);
         } else if run.mean_s.is_some() {
             let text =
-                "latencies are of reads, writes and flushes together, and left out: run it with --file-fsync-freq=0";
+                "latencies cover reads, writes and flushes together and are skipped: run it with --file-fsync-freq=0";
             out.caution(Some(blank.origin.clone()), text);
         }
         out.evidence(evidence);

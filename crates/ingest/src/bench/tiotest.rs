@@ -1,4 +1,4 @@
-//! tiotest, which prints two boxes, and tiobench, which puts results of several numbers of threads into tables.
+//! tiotest with two boxes, and tiobench, which tabulates results by number of threads.
 //!
 //! A megabyte is 1,048,576 bytes here.
 
@@ -47,7 +47,7 @@ const PHASES: [Phase; 8] = [
 ];
 
 impl Phase {
-    /// The phase that a cell names, with the size of its files behind it or not.
+    /// The phase named by a cell, with or without the size of its files.
     fn of(cell: &str) -> Option<Self> {
         let name = cell.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default().trim();
         PHASES.into_iter().find(|phase| phase.name == name)
@@ -78,15 +78,15 @@ impl LineFormat for Tio {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.found == 0 {
-            return Err(out.unusable("it has no row with a rate: was it saved completely?"));
+            return Err(out.unusable("it has no row with a rate: save it again completely"));
         }
         Ok(())
     }
 }
 
 impl Tio {
-    /// A row of one of the boxes: the first has a rate, the second latencies. Wide numbers break the columns, so the bars
-    /// are what counts.
+    /// Reads a row of a box: the first has a rate, the second latencies. Wide numbers break the columns, so cells are
+    /// separated by bars.
     fn boxed(&mut self, text: &str, number: u64, out: &mut Builder) {
         let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
         let Some(phase) = Phase::of(cells[0]) else { return };
@@ -94,7 +94,7 @@ impl Tio {
         let origin = out.origin(number, "", phase.name);
         if cell(2).contains("MB/s") {
             let Some(rate) = text::number(cell(2)) else {
-                return out.caution(Some(origin), "no number before MB/s: left out");
+                return out.caution(Some(origin), "no number before MB/s: skipped");
             };
             self.waiting.push(Evidence {
                 setting: phase.setting(self.threads, None),
@@ -116,12 +116,12 @@ impl Tio {
     fn row(&mut self, phase: Phase, text: &str, number: u64, out: &mut Builder) {
         let cells: Vec<&str> = text.split_whitespace().collect();
         let Some(percent) = cells.iter().position(|cell| cell.ends_with('%')).filter(|at| *at >= 4) else { return };
-        // A share below ten per cent may stand apart from its bracket.
+        // A share below ten per cent may be separated from its bracket.
         let before = if cells[percent - 1].ends_with('(') { percent - 1 } else { percent };
         let back = |steps: usize| before.checked_sub(steps).and_then(|at| text::number(cells[at]));
         let origin = out.origin(number, phase.name, cells[0]);
         let (Some(rate), Some(threads), Some(block)) = (back(1), back(2), back(3)) else {
-            return out.caution(Some(origin), "a row without rate, threads and size of blocks: left out");
+            return out.caution(Some(origin), "a row without rate, threads and block size: skipped");
         };
         let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| text::seconds(cell, 1e-3));
         let scope = out.scope(Scope::default());

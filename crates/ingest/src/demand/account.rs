@@ -1,94 +1,93 @@
-//! Time of a database's sessions: the part that faster storage could return, and the rest.
+//! Time of a database's sessions: storage waits and other parts.
 //!
-//! Knows nothing of forms or products. Waits of instances and windows add up, with their histograms; each event keeps
-//! the place where it was longest.
+//! Waits of instances and windows add up, with their histograms; each event keeps the place of its longest window.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Placed;
-use crate::events::Waited;
+use crate::events::WaitCause;
 use crate::reading::{CacheAdvice, Class, Database, Origin, Reading, Wait};
 
 /// Time of a database's sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
-    /// All windows together that state it, each counted once.
-    pub whole: Spent,
-    /// By window, in the order of [`crate::Subject::slots`], without histograms; none if no input states it.
-    pub slots: Vec<Option<Spent>>,
-    /// Bytes of the buffer caches of all instances together, in the last window that states them.
+    /// All windows with this data, each counted once.
+    pub whole: SessionTime,
+    /// By window, in the order of [`crate::Subject::slots`], without histograms, where known.
+    pub slots: Vec<Option<SessionTime>>,
+    /// Total bytes of the buffer caches of all instances, in the last window that contains them.
     pub cache_bytes: Option<f64>,
-    /// Bytes of memory of all hosts together, in the last window that states them.
+    /// Total bytes of memory of all hosts, in the last window that contains them.
     pub memory_bytes: Option<f64>,
-    /// Bytes of the database's files, in the last window that states them.
+    /// Bytes of the database's files, in the last window that contains them.
     pub stored_bytes: Option<f64>,
-    /// Estimates for other sizes of the buffer cache: of each instance and pool, in the window with the most reads.
+    /// Estimates for other sizes of the buffer cache, for each instance and pool, from the window with the most reads.
     pub caches: Vec<CacheCurve>,
 }
 
-/// Time of a database's sessions in some windows.
+/// Time of a database's sessions in a set of windows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spent {
+pub struct SessionTime {
     /// Seconds of the windows.
     pub seconds: f64,
     /// Seconds of sessions, working or waiting.
     pub database_s: f64,
-    /// Seconds of these on a processor; none if a window does not state it.
+    /// Seconds of these on a processor; none if missing in any window.
     pub processor_s: Option<f64>,
-    /// Processors of all hosts; of several windows the maximum.
+    /// Processors of all hosts; the maximum over windows.
     pub processors: Option<f64>,
     /// Busy share of the hosts' processors, 0 to 1, including other programs.
     pub host_busy: Option<f64>,
-    /// Transactions committed; none if a window does not state them.
+    /// Committed transactions; none if missing in any window.
     pub commits: Option<f64>,
     /// Waits of sessions and background processes, the longest first, without idle ones.
     pub waits: Vec<EventTime>,
-    /// The place of the database's time; of several windows the busiest.
+    /// The place of the database's time; that of the busiest window.
     pub place: Place,
 }
 
-/// Waits for one event.
+/// Waits for an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventTime {
     /// The database's name of the event.
     pub event: Arc<str>,
     /// Its meaning.
-    pub waited: Waited,
+    pub cause: WaitCause,
     /// True for sessions of users, whose waits are part of the database's time; false for background processes.
     pub foreground: bool,
     /// Number of waits.
     pub count: f64,
     /// Seconds of all waits together.
     pub total_s: f64,
-    /// Upper bounds in seconds, ascending, the last infinite, and the number of waits in each bucket; empty if not
-    /// stated. It may hold more waits than `count`: those of both kinds of sessions.
+    /// Upper bounds in seconds, ascending, the last infinite, and the number of waits in each bucket; empty if unknown.
+    /// It may contain more waits than `count`: those of both kinds of sessions.
     pub histogram: Vec<(f64, f64)>,
-    /// Its place in the input; of several windows the longest.
+    /// Its place in the input; that of the longest window.
     pub place: Place,
 }
 
 /// A place in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The input's name.
+    /// Name of the input.
     pub input: Arc<str>,
-    /// The place in it.
+    /// Place in the input.
     pub origin: Origin,
 }
 
 /// A database's estimate of its reads by the size of its buffer cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheCurve {
-    /// The instance; empty if not stated.
+    /// The instance; empty if unknown.
     pub instance: String,
-    /// The cache; `D` is the default one.
+    /// The pool; `D` is the default pool.
     pub pool: String,
     /// Its present bytes.
     pub size_bytes: f64,
     /// Reads in the window at the present size.
     pub reads: f64,
-    /// Sizes relative to the present one, ascending, each with its relative reads.
+    /// Sizes relative to the present size, ascending, each with its relative reads.
     pub points: Vec<(f64, f64)>,
     /// Its place in the input.
     pub place: Place,
@@ -100,8 +99,8 @@ impl EventTime {
         (self.count > 0.0).then(|| self.total_s / self.count)
     }
 
-    /// Seconds in which this share (0 to 1) of the waits ended: the next bound of the histogram. None without a
-    /// histogram, infinite in its last bucket.
+    /// Seconds within which this share (0 to 1) of the waits ended: the upper bound of its bucket. None without a
+    /// histogram, infinite in the last bucket.
     pub fn within_s(&self, share: f64) -> Option<f64> {
         let all: f64 = self.histogram.iter().map(|(_, waits)| waits).sum();
         let mut passed = 0.0;
@@ -113,22 +112,22 @@ impl EventTime {
     }
 }
 
-impl Spent {
+impl SessionTime {
     /// Waits of user sessions, which are part of the database's time.
     pub fn foreground(&self) -> impl Iterator<Item = &EventTime> {
         self.waits.iter().filter(|wait| wait.foreground)
     }
 
     /// Seconds that user sessions waited for events selected by `is`.
-    pub fn waited_s(&self, is: impl Fn(Waited) -> bool) -> f64 {
-        self.foreground().filter(|wait| is(wait.waited)).map(|wait| wait.total_s).sum()
+    pub fn waited_s(&self, is: impl Fn(WaitCause) -> bool) -> f64 {
+        self.foreground().filter(|wait| is(wait.cause)).map(|wait| wait.total_s).sum()
     }
 
-    /// Mean seconds of an operation of a class, from the waits for exactly that: of user sessions, or of background
-    /// processes if no user session waits for it.
+    /// Mean seconds of an operation of a class, from waits specific to it: of user sessions, or of background processes
+    /// if no user session waits for it.
     pub fn operation_s(&self, class: Class) -> Option<f64> {
         let mean = |foreground: bool| {
-            let of_class = |wait: &&EventTime| wait.waited == Waited::Storage(class) && wait.foreground == foreground;
+            let of_class = |wait: &&EventTime| wait.cause == WaitCause::Storage(class) && wait.foreground == foreground;
             let waits = self.waits.iter().filter(of_class);
             let (times, seconds): (f64, f64) =
                 waits.fold((0.0, 0.0), |sum, wait| (sum.0 + wait.count, sum.1 + wait.total_s));
@@ -140,23 +139,23 @@ impl Spent {
 }
 
 impl Reading {
-    /// Drops waits without use for an account: idle ones, those of background processes that are not for storage, and
-    /// histograms of other waits than for storage. Of the rest, short waits unrelated to storage become one for each
-    /// meaning. Accounts stay the same but for those names.
+    /// Drops waits that are irrelevant for an account: idle ones, those of background processes other than for storage,
+    /// and histograms other than of storage. Of the rest, short waits unrelated to storage are merged by meaning.
+    /// Accounts change only in those names.
     pub fn thin(&mut self) {
-        /// Waits unrelated to storage that keep their own names.
+        /// Number of waits unrelated to storage that keep their names.
         const NAMED: usize = 12;
         let mut kept: Vec<Wait> = Vec::new();
-        let mut others: Vec<(Waited, Wait)> = Vec::new();
+        let mut others: Vec<(WaitCause, Wait)> = Vec::new();
         let mut by_name: BTreeMap<String, f64> = BTreeMap::new();
         for mut wait in std::mem::take(&mut self.waits) {
-            let waited = Waited::of(&wait.event);
-            if waited.class().is_some() {
+            let cause = WaitCause::of(&wait.event);
+            if cause.class().is_some() {
                 kept.push(wait);
-            } else if waited != Waited::Idle && wait.foreground {
+            } else if cause != WaitCause::Idle && wait.foreground {
                 wait.histogram = Vec::new();
                 *by_name.entry(wait.event.clone()).or_default() += wait.total_s;
-                others.push((waited, wait));
+                others.push((cause, wait));
             }
         }
         let mut longest: Vec<(String, f64)> = by_name.into_iter().collect();
@@ -172,9 +171,9 @@ impl Reading {
     }
 }
 
-/// Joins the short waits of each scope, window and meaning.
-fn short(waits: Vec<(Waited, Wait)>) -> Vec<Wait> {
-    let mut together: BTreeMap<(u32, u32, Waited), Wait> = BTreeMap::new();
+/// Merges the short waits of each scope, window and meaning.
+fn short(waits: Vec<(WaitCause, Wait)>) -> Vec<Wait> {
+    let mut together: BTreeMap<(u32, u32, WaitCause), Wait> = BTreeMap::new();
     for (waited, wait) in waits {
         let sum = together.entry((wait.scope, wait.window, waited)).or_insert_with(|| Wait {
             event: waited.rest().to_owned(),
@@ -189,7 +188,7 @@ fn short(waits: Vec<(Waited, Wait)>) -> Vec<Wait> {
     together.into_values().collect()
 }
 
-/// The account of the scopes selected by `is_meant`; none if no window of theirs states the time of sessions.
+/// The account of the scopes selected by `is_meant`; none if no window of theirs contains the time of sessions.
 pub(super) fn account(
     readings: &[&Reading],
     placed: &Placed,
@@ -253,19 +252,19 @@ pub(super) fn account(
     };
     let stored_bytes = sums.iter().rev().find_map(|sum| sum.stored);
     let (cache_bytes, memory_bytes) = (last(|sum| &sum.caches), last(|sum| &sum.memories));
-    let slots: Vec<Option<Spent>> = sums.into_iter().map(Sum::spent).collect();
+    let slots: Vec<Option<SessionTime>> = sums.into_iter().map(Sum::spent).collect();
     let whole = whole(&slots)?;
     let slots = slots.into_iter().map(|slot| slot.map(without_histograms)).collect();
     Some(Account { whole, slots, cache_bytes, memory_bytes, stored_bytes, caches: busiest(curves.into_values()) })
 }
 
-/// A host by its name, or the instance if the host has none.
+/// The host's name, or the instance's if the host has none.
 fn who(reading: &Reading, scope: u32) -> String {
     let scope = &reading.scopes[scope as usize];
     if scope.host.is_empty() { scope.instance.clone() } else { scope.host.clone() }
 }
 
-/// A sum of values; none if one of them is absent.
+/// A sum of values; none if any of them is absent.
 #[derive(Default)]
 struct Total {
     sum: Option<f64>,
@@ -280,7 +279,7 @@ impl Total {
         }
     }
 
-    fn said(&self) -> Option<f64> {
+    fn value(&self) -> Option<f64> {
         self.sum.filter(|_| !self.is_lacking)
     }
 }
@@ -304,7 +303,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// The tolerance for counters read one after the other, and for waits that work as well.
+    /// Tolerance for counters that are read at different times, and for waits that include work.
     const SLACK: f64 = 1.25;
 
     fn new(seconds: f64) -> Self {
@@ -326,36 +325,36 @@ impl Sum {
     }
 
     fn wait(&mut self, wait: &Wait, place: &mut impl FnMut(&Origin) -> Place) {
-        let waited = Waited::of(&wait.event);
-        if waited == Waited::Idle {
+        let cause = WaitCause::of(&wait.event);
+        if cause == WaitCause::Idle {
             return;
         }
         let histogram: Vec<(f64, f64)> =
             wait.histogram.iter().map(|(bound, share)| (*bound, share * wait.count)).collect();
-        let one = EventTime {
+        let event = EventTime {
             event: Arc::from(wait.event.as_str()),
-            waited,
+            cause,
             foreground: wait.foreground,
             count: wait.count,
             total_s: wait.total_s,
             histogram,
             place: place(&wait.origin),
         };
-        self.waits.add(&one);
+        self.waits.add(&event);
     }
 
-    fn spent(mut self) -> Option<Spent> {
-        // Time beyond all work is part of no session's time: it is idle by another name.
-        let left_s = self.database_s - self.processor_s.said().unwrap_or(0.0);
+    fn spent(mut self) -> Option<SessionTime> {
+        // Waits beyond the session time are idle waits of another name.
+        let left_s = self.database_s - self.processor_s.value().unwrap_or(0.0);
         self.waits.drop_longer(left_s * Self::SLACK);
         let (busy, all) = self.hosts.values().fold((0.0, 0.0), |(busy, all), host| (busy + host.0, all + host.1));
-        Some(Spent {
+        Some(SessionTime {
             seconds: self.seconds,
             database_s: self.database_s,
-            processor_s: self.processor_s.said(),
+            processor_s: self.processor_s.value(),
             processors: (!self.processors.is_empty()).then(|| self.processors.values().sum()),
             host_busy: (all > 0.0).then(|| busy / all),
-            commits: self.commits.said(),
+            commits: self.commits.value(),
             waits: self.waits.sorted(),
             place: self.place?,
         })
@@ -369,24 +368,24 @@ struct Waits {
 }
 
 impl Waits {
-    fn add(&mut self, one: &EventTime) {
-        let key = (Arc::clone(&one.event), one.foreground);
+    fn add(&mut self, event: &EventTime) {
+        let key = (Arc::clone(&event.event), event.foreground);
         let Some((sum, longest_s)) = self.by_event.get_mut(&key) else {
-            self.by_event.insert(key, (one.clone(), one.total_s));
+            self.by_event.insert(key, (event.clone(), event.total_s));
             return;
         };
-        if one.total_s > *longest_s {
-            (sum.place, *longest_s) = (one.place.clone(), one.total_s);
+        if event.total_s > *longest_s {
+            (sum.place, *longest_s) = (event.place.clone(), event.total_s);
         }
-        sum.count += one.count;
-        sum.total_s += one.total_s;
-        sum.histogram = both(&sum.histogram, &one.histogram);
+        sum.count += event.count;
+        sum.total_s += event.total_s;
+        sum.histogram = both(&sum.histogram, &event.histogram);
     }
 
-    /// Drops events of sessions that are not known and longer than this.
+    /// Drops unknown events of sessions that exceed this time.
     fn drop_longer(&mut self, seconds: f64) {
         let is_idle =
-            |wait: &EventTime| wait.waited == Waited::Other && wait.foreground && wait.total_s > seconds.max(1.0);
+            |wait: &EventTime| wait.cause == WaitCause::Other && wait.foreground && wait.total_s > seconds.max(1.0);
         self.by_event.retain(|_, (wait, _)| !is_idle(wait));
     }
 
@@ -397,7 +396,7 @@ impl Waits {
     }
 }
 
-/// Waits of two histograms by their bounds. A wait stays below its stated bound.
+/// Sums two histograms by their bounds. A wait stays below its original bound.
 fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sum: Vec<(f64, f64)> = a.iter().chain(b).copied().collect();
     sum.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -411,10 +410,10 @@ fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
     sum
 }
 
-/// All windows as one.
-fn whole(slots: &[Option<Spent>]) -> Option<Spent> {
+/// The sum of all windows.
+fn whole(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
     let mut waits = Waits::default();
-    let mut whole: Option<Spent> = None;
+    let mut whole: Option<SessionTime> = None;
     let (mut busy, mut longest_s) = ((0.0, 0.0), 0.0);
     for slot in slots.iter().flatten() {
         slot.waits.iter().for_each(|wait| waits.add(wait));
@@ -422,7 +421,7 @@ fn whole(slots: &[Option<Spent>]) -> Option<Spent> {
             busy = (busy.0 + share * slot.seconds, busy.1 + slot.seconds);
         }
         let Some(sum) = &mut whole else {
-            whole = Some(Spent { waits: Vec::new(), ..slot.clone() });
+            whole = Some(SessionTime { waits: Vec::new(), ..slot.clone() });
             longest_s = slot.database_s;
             continue;
         };
@@ -441,12 +440,12 @@ fn whole(slots: &[Option<Spent>]) -> Option<Spent> {
     Some(whole)
 }
 
-fn without_histograms(mut spent: Spent) -> Spent {
+fn without_histograms(mut spent: SessionTime) -> SessionTime {
     spent.waits.iter_mut().for_each(|wait| wait.histogram = Vec::new());
     spent
 }
 
-/// Adds a row of the advice. The row nearest to the present size gives that size.
+/// Adds a row of the advice. The row nearest to the present size defines that size.
 fn point(curve: &mut CacheCurve, advice: &CacheAdvice) {
     let distance = (advice.size_factor - 1.0).abs();
     if curve.points.iter().all(|(factor, _)| (factor - 1.0).abs() > distance) {
@@ -456,7 +455,7 @@ fn point(curve: &mut CacheCurve, advice: &CacheAdvice) {
     curve.points.insert(at, (advice.size_factor, advice.read_factor));
 }
 
-/// Of each instance and pool the curve with the most reads.
+/// The curve with the most reads for each instance and pool.
 fn busiest(curves: impl Iterator<Item = CacheCurve>) -> Vec<CacheCurve> {
     let mut kept: Vec<CacheCurve> = Vec::new();
     let mut seen: BTreeSet<(String, String)> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The work of a subject by part: statements and files; and counts beside operations.
+//! The work of a subject by part: statements and files, with counts other than operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Place;
 use crate::reading::{Class, Measure, Origin, Reading, Statistic};
 
-/// The work of one part in all windows that state it.
+/// The work of a part in all windows that contain it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
     /// Its name: `statement` and a number, or a file; empty for the whole.
@@ -17,7 +17,7 @@ pub struct Work {
     pub reads: f64,
     /// Bytes read.
     pub bytes_read: f64,
-    /// Seconds of reads, each counted separately, as far as they are stated.
+    /// Total seconds of reads, as far as known.
     pub read_s: f64,
     /// Writes.
     pub writes: f64,
@@ -44,14 +44,14 @@ impl Work {
         }
     }
 
-    /// The sum of a tally; none if no input states it.
+    /// The sum of a tally, if known.
     pub fn tally(&self, name: &str) -> Option<f64> {
         self.tallies.get(name).copied()
     }
 }
 
-/// The works of the scopes selected by `is_meant`, the whole first, from readings that divide them. Empty without parts and
-/// tallies.
+/// The works of the scopes selected by `is_meant`, the whole first, from readings that divide them. Empty without parts
+/// and tallies.
 pub(super) fn works(readings: &[&Reading], is_meant: impl Fn(&Reading, u32) -> bool) -> Vec<Work> {
     let mut works = Works::default();
     for reading in readings.iter().filter(|reading| reading.is_divided || !reading.tallies.is_empty()) {

@@ -1,18 +1,18 @@
-//! A job of fio as evidence, from any of fio's outputs.
+//! A job of fio as evidence, from any of fio's formats.
 
 use crate::builder::Builder;
 use crate::reading::{Evidence, Origin, Scope, Setting};
 use crate::text;
 
-/// The result of one job, or of several reported as one.
+/// The result of a job, or of several reported together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) name: String,
-    /// The host that it ran on, where several took part.
+    /// Its host, if several took part.
     pub(super) host: String,
     /// Its target: a device, a file, a folder.
     pub(super) part: String,
-    /// Jobs of one group ran at once.
+    /// Jobs of a group ran concurrently.
     pub(super) group: u64,
     pub(super) setting: Setting,
     pub(super) reads: Option<Got>,
@@ -22,11 +22,11 @@ pub(super) struct Job {
     pub(super) mixed: Option<Got>,
     /// Commands that make data durable.
     pub(super) syncs: Option<Got>,
-    /// The first error, as a number of the system.
+    /// The first error number.
     pub(super) error: u64,
 }
 
-/// The result of one direction. Absent values are none.
+/// The result of a direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Got {
     pub(super) iops: Option<f64>,
@@ -45,12 +45,12 @@ impl Got {
         out.origin(self.line, table, &self.field)
     }
 
-    /// True when something was asked in this direction.
+    /// True if there were operations in this direction.
     pub(super) fn is_any(&self) -> bool {
         [self.operations, self.iops, self.bytes_s].iter().flatten().any(|count| *count > 0.0)
     }
 
-    /// False where operations, time and rate do not fit each other, as fio's own always do.
+    /// False if operations, time and rate are inconsistent, which fio's own results never are.
     fn is_sound(&self) -> bool {
         let Some(((iops, operations), lasted_s)) = self.iops.zip(self.operations).zip(self.lasted_s) else {
             return true;
@@ -60,10 +60,10 @@ impl Got {
         (iops - expected).abs() <= 0.05 * expected.max(iops) + 1.0 / lasted_s
     }
 
-    /// Several that ran at once, as one. Quantiles do not add up.
-    fn together(all: &[&Self]) -> Self {
+    /// Combines concurrent results. Quantiles cannot be combined.
+    fn combined(all: &[&Self]) -> Self {
         let sum = |of: fn(&Self) -> Option<f64>| all.iter().map(|got| of(got)).sum::<Option<f64>>();
-        // Operations a second weigh as operations do, for all of them lasted as long.
+        // Rates can replace operations as weights, because all ran for the same time.
         let weight = |got: &Self| got.iops.or(got.operations);
         let weighed = all.iter().map(|got| Some((got.mean_s? * weight(got)?, weight(got)?)));
         let mean = weighed.sum_pairs().filter(|(_, weight)| *weight > 0.0).map(|(sum, weight)| sum / weight);
@@ -83,7 +83,7 @@ impl Got {
     }
 }
 
-/// Sums pairs, if all are there.
+/// Sums pairs if all are present.
 trait SumPairs {
     fn sum_pairs(self) -> Option<(f64, f64)>;
 }
@@ -108,24 +108,27 @@ impl Job {
             .collect()
     }
 
-    /// The share of reads, of the operations done; otherwise of those requested.
+    /// The share of reads among completed operations, otherwise among requested ones.
     fn share(&self) -> Option<f64> {
         let count = |got: &Option<Got>| got.as_ref().and_then(|got| got.operations.or(got.iops)).unwrap_or(0.0);
         let (reads, writes) = (count(&self.reads), count(&self.writes));
         if reads + writes > 0.0 { Some(reads / (reads + writes)) } else { self.setting.reads }
     }
 
-    /// All that it did, as one.
+    /// The combined result of all directions.
     fn whole(&self) -> Option<Got> {
         let parts: Vec<&Got> = self.present().into_iter().map(|(_, _, got)| got).collect();
-        (!parts.is_empty()).then(|| Got::together(&parts))
+        (!parts.is_empty()).then(|| Got::combined(&parts))
     }
 
-    /// Adds a caution if its numbers contradict each other.
+    /// Adds a caution if its numbers are inconsistent.
     fn doubt(&self, out: &mut Builder) {
         for (name, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
             let origin = got.origin(&self.name, out);
-            let text = format!("{}: operations, time and rate of its {name} do not fit: were they edited?", self.name);
+            let text = format!(
+                "{}: operations, time and rate of its {name} are inconsistent: check for manual edits",
+                self.name
+            );
             out.caution(Some(origin), text);
         }
         let Some(whole) = self.whole() else { return };
@@ -134,18 +137,18 @@ impl Job {
         if let Some((found, depth)) = in_flight.filter(|(found, depth)| *found > 1.2 * depth + 1.0) {
             let origin = whole.origin(&self.name, out);
             let text = format!(
-                "{}: rate and latency speak of {found:.0} operations in flight, and it was to keep {depth:.0}: were they \
-                 edited?",
+                "{}: rate and latency imply {found:.0} operations in flight, but its depth is {depth:.0}: check for manual \
+                 edits",
                 self.name
             );
             out.caution(Some(origin), text);
         }
     }
 
-    /// The number of its figures, once they are handed over.
-    fn tell(&self, out: &mut Builder) -> u32 {
+    /// Emits its figures, and returns their number.
+    fn emit(&self, out: &mut Builder) -> u32 {
         let scope = out.scope(Scope { host: self.host.clone(), part: self.part.clone(), ..Scope::default() });
-        let mut told = 0;
+        let mut count = 0;
         let mut put = |test: String, setting: Setting, got: &Got, out: &mut Builder| {
             let origin = got.origin(&self.name, out);
             out.evidence(Evidence {
@@ -157,7 +160,7 @@ impl Job {
                 lasted_s: got.lasted_s,
                 ..Evidence::new(scope, test, origin)
             });
-            told += 1;
+            count += 1;
         };
         let present = self.present();
         if let Some(whole) = self.whole() {
@@ -173,43 +176,43 @@ impl Job {
             let setting = Setting { reads: None, sequential: None, block_bytes: None, ..self.setting.clone() };
             put(format!("{}, its flushes", self.name), setting, syncs, out);
         }
-        told
+        count
     }
 }
 
-/// Hands jobs over. Those of one group ran at once, so their common result comes first.
-pub(super) fn tell(jobs: &[Job], out: &mut Builder) -> u32 {
-    let mut told = 0;
+/// Emits jobs. Those of a group ran concurrently, so their combined result comes first.
+pub(super) fn emit(jobs: &[Job], out: &mut Builder) -> u32 {
+    let mut count = 0;
     let mut rest = jobs;
     while let Some(first) = rest.first() {
         let same = |job: &&Job| job.group == first.group && job.host == first.host;
         let (group, others) = rest.split_at(rest.iter().take_while(same).count());
         if group.len() > 1 {
-            told += together(group).tell(out);
+            count += combined(group).emit(out);
         }
         for job in group {
-            told += job.tell(out);
+            count += job.emit(out);
             job.doubt(out);
             if job.error != 0 {
                 out.caution(
                     None,
-                    format!("{}: fio met error {}: its figures are of what came before", job.name, job.error),
+                    format!("{}: fio failed with error {}: its figures cover the time before it", job.name, job.error),
                 );
             }
         }
         rest = others;
     }
-    told
+    count
 }
 
-/// Jobs that ran at once, as one.
-fn together(jobs: &[Job]) -> Job {
+/// Combines concurrent jobs.
+fn combined(jobs: &[Job]) -> Job {
     let first = &jobs[0];
     let same_name = jobs.iter().all(|job| job.name == first.name);
     let name = if same_name { first.name.clone() } else { format!("group {}", first.group) };
     let got = |of: fn(&Job) -> &Option<Got>| {
         let all: Vec<&Got> = jobs.iter().filter_map(|job| of(job).as_ref()).filter(|got| got.is_any()).collect();
-        (!all.is_empty()).then(|| Got::together(&all))
+        (!all.is_empty()).then(|| Got::combined(&all))
     };
     Job {
         name: format!("{name}, {} jobs at once", jobs.len()),
@@ -240,7 +243,7 @@ fn setting_of(jobs: &[Job]) -> Setting {
     }
 }
 
-/// The options of a job that matter here, those of its own after those of all.
+/// The relevant options of a job; job options override global ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
     pub(super) rw: Option<String>,
@@ -248,17 +251,17 @@ pub(super) struct Options {
     pub(super) depth: Option<f64>,
     pub(super) jobs: Option<f64>,
     pub(super) engine: Option<String>,
-    /// Percent of reads in a mix.
+    /// Percentage of reads in a mix.
     pub(super) reads: Option<f64>,
     pub(super) part: Option<String>,
 }
 
 impl Options {
-    /// Takes one option; later ones overrule. Those that do not matter are passed over.
+    /// Adds an option; later ones override. Irrelevant ones are ignored.
     pub(super) fn take(&mut self, name: &str, value: &str) {
         match name {
             "rw" | "readwrite" => self.rw = Some(value.to_owned()),
-            // Of ranges and of sizes by direction the first is as good as any, if all are alike.
+            // Sizes by direction are used only if all are equal.
             "bs" | "blocksize" => self.block = alike(value),
             "bssplit" | "bsrange" | "blocksize_range" => self.block = None,
             "iodepth" => self.depth = text::count(value),
@@ -271,14 +274,14 @@ impl Options {
         }
     }
 
-    /// The parameters of one result, which stands for this many jobs.
+    /// The parameters of a result of `threads` jobs.
     pub(super) fn setting(&self, threads: Option<f64>) -> Setting {
-        // These engines wait for each operation, whatever depth was asked for.
+        // These engines are synchronous, regardless of the depth.
         let waits = self
             .engine
             .as_deref()
             .is_some_and(|engine| ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"].contains(&engine));
-        // fio's own default, if the output gives the options.
+        // fio's default, if the output contains the options.
         let depth = if waits { Some(1.0) } else { self.depth.or(self.rw.is_some().then_some(1.0)) };
         let (sequential, reads) = self.rw.as_deref().map_or((None, None), |rw| pattern(rw, self.reads));
         Setting {
@@ -291,7 +294,7 @@ impl Options {
     }
 }
 
-/// A size, where all directions have the same: `4k`, `4k,4k`, `4K-4K/4K-4K/4K-4K`.
+/// A size, if equal in all directions: `4k`, `4k,4k`, `4K-4K/4K-4K/4K-4K`.
 pub(super) fn alike(value: &str) -> Option<f64> {
     let mut sizes = value.split([',', '-', '/']).filter(|part| !part.is_empty()).map(text::size);
     let first = sizes.next()??;
@@ -320,13 +323,13 @@ mod tests {
     use super::Options;
 
     #[test]
-    fn options_say_what_was_asked() {
-        let setting = |options: &[(&str, &str)], told: Option<f64>| {
+    fn options_determine_the_setting() {
+        let setting = |options: &[(&str, &str)], threads: Option<f64>| {
             let mut all = Options::default();
             for (name, value) in options {
                 all.take(name, value);
             }
-            let setting = all.setting(told);
+            let setting = all.setting(threads);
             (setting.reads, setting.sequential, setting.block_bytes, setting.depth, setting.threads)
         };
         let mixed = [

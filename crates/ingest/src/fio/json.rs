@@ -1,4 +1,4 @@
-//! fio's JSON, and JSON+ with all bins of latencies. Files have other lines before and behind it, and several documents.
+//! fio's JSON, and JSON+ with all latency bins. Files may have other lines around it, and several documents.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use memchr::{memchr, memmem};
 use plimsoll_units::Bytes;
 use serde_json::{Map, Value};
 
-use super::job::{Got, Job, Options, tell};
+use super::job::{Got, Job, Options, emit};
 use crate::builder::Builder;
 use crate::form::{Form, Head, Input, Resemblance};
 use crate::json;
@@ -16,10 +16,10 @@ use crate::refusal::Refusal;
 /// JSON of fio.
 pub(crate) const FORM: Form = Form::document("fio-json", "fio result (JSON)", is_fio, read);
 
-/// Bytes of an input: each becomes several in memory.
-const LARGEST: usize = 64 << 20;
-/// Places that look like the beginning of a document and are none.
-const MOST_TRIES: usize = 200;
+/// Maximum bytes of an input: parsing multiplies its memory.
+const MAX_BYTES: usize = 64 << 20;
+/// Maximum false starts of a document.
+const MAX_TRIES: usize = 200;
 
 fn is_fio(head: &Head<'_>) -> Resemblance {
     let jobs = head.has_any(&["\"jobs\"", "\"client_stats\""]);
@@ -31,37 +31,40 @@ fn is_fio(head: &Head<'_>) -> Resemblance {
 }
 
 fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    if document.len() > LARGEST {
-        return Err(Refusal::TooLarge { limit: Bytes::new(LARGEST as u64) });
+    if document.len() > MAX_BYTES {
+        return Err(Refusal::TooLarge { limit: Bytes::new(MAX_BYTES as u64) });
     }
-    let (documents, cut) = documents(&mended(document));
-    let mut told = 0;
+    let (documents, cut) = documents(&repaired(document));
+    let mut count = 0;
     for (number, document) in documents.iter().enumerate() {
         let jobs = jobs(document);
         if is_repeated(&jobs, document, &documents[number + 1..]) {
-            out.part("results of a test that still ran", Fate::Ignored);
+            out.part("intermediate results of a running test", Fate::Ignored);
             continue;
         }
         if let Some(version) = document.get("fio version").and_then(Value::as_str) {
             out.version(version);
         }
-        let numbers = tell(&jobs, out);
-        told += numbers;
+        let numbers = emit(&jobs, out);
+        count += numbers;
         out.part("result", if numbers > 0 { Fate::Read(numbers) } else { Fate::Empty });
     }
     if cut {
-        out.caution(None, "the last result is cut off, or no JSON: what stands before it is used; copy the file again");
+        out.caution(
+            None,
+            "the last result is truncated or not JSON, and the results before it are used: copy the file again",
+        );
         out.part("result", Fate::Broken);
     }
-    if told == 0 {
-        let what = "no job in it did anything, or the results are cut off: was fio ended early?".to_owned();
-        return Err(out.unusable(what));
+    if count == 0 {
+        let reason = "no job has operations, or the results are truncated: let fio run to its end".to_owned();
+        return Err(out.unusable(reason));
     }
     Ok(())
 }
 
-/// What old versions write and JSON does not know: numbers that are none, and backslashes of paths.
-fn mended(document: &[u8]) -> Vec<u8> {
+/// Replaces invalid JSON of old versions: special numbers, and backslashes in paths.
+fn repaired(document: &[u8]) -> Vec<u8> {
     let mut text = document.to_vec();
     for (wrong, right) in [(": -nan", ": null"), (": nan", ":null"), (": -inf", ": null"), (": inf", ":null")] {
         let places: Vec<usize> = memmem::find_iter(&text, wrong).collect();
@@ -95,20 +98,20 @@ fn documents(text: &[u8]) -> (Vec<Map<String, Value>>, bool) {
                 cut = false;
             }
         } else {
-            // Only what begins as one of fio's is worth a word.
+            // Only documents of fio are reported as broken.
             let begin = &text[at..(at + 200).min(text.len())];
             cut |= memmem::find(begin, b"\"fio version\"").is_some();
             at += 1;
             tries += 1;
         }
-        if tries > MOST_TRIES {
+        if tries > MAX_TRIES {
             break;
         }
     }
     (documents, cut)
 }
 
-/// True for what fio said of a test that went on (`--status-interval`), when a later document has its end.
+/// True for intermediate results (`--status-interval`), if a later document has the final ones.
 fn is_repeated(jobs: &[Job], document: &Map<String, Value>, later: &[Map<String, Value>]) -> bool {
     let runs = entries(document)
         .any(|entry| entry.get("eta").and_then(Value::as_u64).is_some_and(|eta| (1..1 << 30).contains(&eta)));
@@ -128,7 +131,7 @@ fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
 }
 
 fn number(entry: &Map<String, Value>, key: &str) -> Option<f64> {
-    // Some tools that pass results on quote numbers.
+    // Some tools that forward results quote numbers.
     json::number(entry.get(key)?)
 }
 
@@ -139,15 +142,15 @@ fn jobs(document: &Map<String, Value>) -> Vec<Job> {
         [only] => text(only.as_object()?, "name"),
         _ => None,
     });
-    let mut told: BTreeMap<(Option<String>, Option<String>), f64> = BTreeMap::new();
+    let mut counts: BTreeMap<(Option<String>, Option<String>), f64> = BTreeMap::new();
     for entry in entries(document) {
-        *told.entry(known_as(entry)).or_default() += 1.0;
+        *counts.entry(known_as(entry)).or_default() += 1.0;
     }
-    let of = |(index, entry)| job(entry, index, &global, (told[&known_as(entry)], disk.as_deref()));
+    let of = |(index, entry)| job(entry, index, &global, (counts[&known_as(entry)], disk.as_deref()));
     entries(document).enumerate().map(of).collect()
 }
 
-/// Results of one job, unless fio was told to group them.
+/// The key of jobs that share a name: their results are separate unless fio grouped them.
 fn known_as(entry: &Map<String, Value>) -> (Option<String>, Option<String>) {
     (text(entry, "hostname"), text(entry, "jobname"))
 }
@@ -158,7 +161,7 @@ fn take(options: &mut Options, value: Option<&Value>) {
     }
 }
 
-fn job(entry: &Map<String, Value>, index: usize, global: &Options, (told, disk): (f64, Option<&str>)) -> Job {
+fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, disk): (f64, Option<&str>)) -> Job {
     let mut options = global.clone();
     take(&mut options, entry.get("job options"));
     let name = text(entry, "jobname").unwrap_or_else(|| format!("job {index}"));
@@ -167,9 +170,9 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (told, disk):
         Some(self::got(got, format!("jobs[{index}].{key}"))).filter(Got::is_any)
     };
     let mut syncs = direction("sync");
-    // With fewer results than jobs, each result is of several (`group_reporting`, which may not be said).
+    // With fewer results than jobs, each result covers several (`group_reporting`, which may be missing).
     let jobs = options.jobs.or(options.rw.is_some().then_some(1.0));
-    let threads = jobs.map(|jobs| (jobs / told).max(1.0).round());
+    let threads = jobs.map(|jobs| (jobs / results).max(1.0).round());
     let job = Job {
         host: text(entry, "hostname").unwrap_or_default(),
         part: options.part.clone().or_else(|| disk.map(str::to_owned)).unwrap_or_default(),
@@ -183,7 +186,7 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (told, disk):
         error: number(entry, "error").unwrap_or(0.0).abs() as u64,
         name,
     };
-    // Of flushes there is a count, and no time: that of the job is theirs.
+    // Flushes have a count but no time: the job's time applies.
     if let Some(syncs) = &mut syncs {
         syncs.lasted_s = job.writes.as_ref().or(job.reads.as_ref()).and_then(|got| got.lasted_s);
         syncs.iops = syncs
@@ -196,7 +199,7 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (told, disk):
     Job { syncs, ..job }
 }
 
-/// One direction of a job.
+/// A direction of a job.
 fn got(direction: &Map<String, Value>, field: String) -> Got {
     let (total, completion) = (latency(direction, "lat"), latency(direction, "clat"));
     let mean_s = total.as_ref().and_then(|total| total.mean_s).or_else(|| completion.as_ref()?.mean_s);
@@ -242,7 +245,7 @@ fn latency(direction: &Map<String, Value>, name: &str) -> Option<Latency> {
     Some(Latency { mean_s, quantiles })
 }
 
-/// Quantiles of counted latencies, as fio would have given them.
+/// Quantiles of binned latencies, as fio computes them.
 pub(super) fn of_bins(bins: &[(f64, f64)], unit: f64) -> Vec<(f64, f64)> {
     const WANTED: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
     let all: f64 = bins.iter().map(|(_, count)| count).sum();

@@ -1,5 +1,5 @@
-//! fio's logs: `milliseconds, value, direction, size` and, by version, more. The quantity is not in the file: fio puts
-//! it into the name (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`), so it is read there.
+//! fio's logs: `milliseconds, value, direction, size` and more depending on the version. The quantity is not in the
+//! file but in its name (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`).
 
 use super::json::of_bins;
 use crate::builder::Builder;
@@ -16,12 +16,12 @@ enum Value {
     Bandwidth,
     Operations,
     Latency,
-    /// Of submission alone: no latency of storage.
+    /// Of submission: not a latency of storage.
     Submission,
 }
 
 impl Value {
-    /// The part of names by which fio marks it.
+    /// The suffix of fio's file names.
     const NAMES: [(&'static str, Self); 5] = [
         ("_bw", Self::Bandwidth),
         ("_iops", Self::Operations),
@@ -41,7 +41,7 @@ impl Value {
     }
 }
 
-/// A row: where its direction stands tells whether a second value stands before it.
+/// A row; the position of the direction shows whether there is a second value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Row {
     ms: u64,
@@ -83,15 +83,15 @@ fn is_log(head: &Head<'_>) -> Resemblance {
     let text = head.text();
     let is_cut = head.bytes().len() >= Form::HEAD - 4;
     let whole = if is_cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { text };
-    let (mut one, mut two, mut lines) = (0, 0, 0);
+    let (mut single, mut double, mut lines) = (0, 0, 0);
     for line in whole.lines().map(str::trim).filter(|line| !line.is_empty()).take(200) {
-        // fio puts a blank behind each comma, and others do not.
+        // fio puts a blank after each comma, other programs do not.
         let is_spaced = line.matches(", ").count() == line.matches(',').count();
         lines += 1;
-        one += u32::from(is_spaced && Row::of(line, false).is_some());
-        two += u32::from(is_spaced && Row::of(line, true).is_some());
+        single += u32::from(is_spaced && Row::of(line, false).is_some());
+        double += u32::from(is_spaced && Row::of(line, true).is_some());
     }
-    match one.max(two) {
+    match single.max(double) {
         most if most >= 2 && most * 10 >= lines * 9 => Resemblance::Is { marks: 3 },
         most if most >= 2 && most * 2 >= lines => Resemblance::Near { marks: 1, missing: "such row in most lines" },
         _ => Resemblance::None,
@@ -102,25 +102,25 @@ fn is_log(head: &Head<'_>) -> Resemblance {
 struct Log {
     name: String,
     value: Option<Value>,
-    /// Rows before the number of their values is known.
+    /// Rows before the number of values is known.
     early: Vec<(u64, String)>,
     two_values: Option<bool>,
     series: [Series; 3],
     fields: usize,
-    /// The first row's time, where times are of the calendar.
+    /// Time of the first row, if times are since 1970.
     origin_ms: Option<u64>,
     last_ms: u64,
     single: bool,
-    /// A value that cannot be microseconds: it would have begun before the test.
+    /// A value is too large for microseconds: the operation would have begun before the test.
     too_long: bool,
     least: f64,
     broken: u64,
     back: u64,
 }
 
-/// Rows that tell whether there are two values.
+/// Rows to determine whether there are two values.
 const EARLY: usize = 64;
-/// Later than any test lasts: times since 1970.
+/// Larger than any test duration: times since 1970.
 const CALENDAR_MS: u64 = 1_000_000_000_000;
 
 impl Log {
@@ -145,7 +145,7 @@ impl Log {
     fn row(&mut self, line: &str, number: u64, two_values: bool, out: &mut Builder) {
         let Some(row) = Row::of(line, two_values) else {
             self.broken += 1;
-            return out.caution(Some(Origin::line(number)), "it is no row of a log: left out");
+            return out.caution(Some(Origin::line(number)), "not a row of a log: skipped");
         };
         let origin = *self.origin_ms.get_or_insert(if row.ms >= CALENDAR_MS { row.ms } else { 0 });
         let since_ms = row.ms.saturating_sub(origin);
@@ -160,19 +160,14 @@ impl Log {
         self.series[row.direction].add(since_ms, row.value, number);
     }
 
-    /// Seconds of a latency's unit, with a caution if it is assumed.
+    /// The unit of latencies in seconds, with a caution if it is assumed.
     fn unit(&self) -> (f64, Option<&'static str>) {
         if self.fields > 5 || self.too_long {
             return (1e-9, None);
         }
         match (self.fields, self.least) {
-            (5, _) => (1e-9, Some("the log does not name its unit: nanoseconds are taken, as version 3 writes them")),
-            _ => (
-                1e-6,
-                Some(
-                    "the log does not name its unit: with four columns microseconds are taken, as version 2 writes them",
-                ),
-            ),
+            (5, _) => (1e-9, Some("the log lacks its unit: nanoseconds are assumed, as in version 3")),
+            _ => (1e-6, Some("the log lacks its unit: microseconds are assumed with four columns, as in version 2")),
         }
     }
 }
@@ -198,41 +193,41 @@ impl LineFormat for Log {
             self.decide(out);
         }
         let Some(value) = self.value else {
-            let what = "nothing in a log says what its values are: keep the name that fio gave it, such as \
+            let reason = "a log does not contain its quantity: keep fio's file name, such as \
                         test_bw.1.log, test_iops.1.log, test_lat.1.log or test_clat.1.log"
                 .to_owned();
-            return Err(out.unusable(what));
+            return Err(out.unusable(reason));
         };
         if self.series.iter().all(|series| series.whole().rows == 0.0) {
-            return Err(out.unusable("it has no row: did the test end?"));
+            return Err(out.unusable("it has no row: let the test run to its end"));
         }
         if value == Value::Submission {
             out.caution(
                 None,
-                "it has the time of submission alone, which is no latency of storage: give the log of lat or clat",
+                "it only has the submission latency, which is not a latency of storage: provide the log of lat or clat",
             );
             out.part("submission latencies", Fate::Ignored);
             return Ok(());
         }
         if self.broken > 0 {
-            out.part(format!("{} rows that cannot be read", self.broken), Fate::Broken);
+            out.part(format!("{} unreadable rows", self.broken), Fate::Broken);
         }
         if self.back > 0 {
-            out.caution(None, "its times go back: logs of several jobs are in it; their values are averaged");
+            out.caution(None, "its times go back, because it contains logs of several jobs: their values are averaged");
         }
         let unit = if value == Value::Latency { self.unit() } else { (1.0, None) };
         if let Some(doubt) = unit.1 {
             out.caution(None, doubt);
         }
-        self.tell(value, unit.0, out);
+        self.emit(value, unit.0, out);
         Ok(())
     }
 }
 
 impl Log {
-    fn tell(&self, value: Value, unit_s: f64, out: &mut Builder) {
+    fn emit(&self, value: Value, unit_s: f64, out: &mut Builder) {
         let scope = out.scope(Scope::default());
-        let mut told = 0;
+        let mut count = 0;
         for (direction, series) in self.series.iter().enumerate().filter(|(_, series)| series.whole().rows > 0.0) {
             let reads = [Some(1.0), Some(0.0), None][direction];
             let test = format!("{}, its {}", self.name, Row::DIRECTIONS[direction]);
@@ -251,7 +246,7 @@ impl Log {
                     Value::Operations => evidence.iops = Some(mean),
                     Value::Latency | Value::Submission => evidence.mean_s = Some(mean * unit_s),
                 }
-                told += 1;
+                count += 1;
                 out.evidence(evidence);
             };
             let whole = series.whole();
@@ -261,16 +256,13 @@ impl Log {
             }
         }
         if self.single && value != Value::Latency {
-            out.caution(
-                None,
-                "its rows are single operations: give a log that fio averaged (log_avg_msec=1000) for rates",
-            );
+            out.caution(None, "its rows are single operations: provide an averaged log (log_avg_msec=1000) for rates");
         }
-        out.part("moments", Fate::Read(told));
+        out.part("moments", Fate::Read(count));
     }
 }
 
-/// The sums of a moment.
+/// The sums of a time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Cell {
     /// Rows.
@@ -291,7 +283,7 @@ impl Cell {
     }
 }
 
-/// Values by moment.
+/// Values by time bucket.
 #[derive(Clone, Debug)]
 struct Series {
     cells: Vec<Cell>,
@@ -305,11 +297,11 @@ impl Default for Series {
 }
 
 impl Series {
-    /// Moments that are kept, at most.
-    const MOST: u64 = 10_000;
+    /// Maximum number of buckets.
+    const MAX_BUCKETS: u64 = 10_000;
 
     fn add(&mut self, since_ms: u64, value: f64, line: u64) {
-        while since_ms / self.width_ms >= Self::MOST {
+        while since_ms / self.width_ms >= Self::MAX_BUCKETS {
             self.width_ms = self.width_ms.saturating_mul(2);
             let longer = self.cells.chunks(2).map(|cells| {
                 let mut whole = Cell::default();
@@ -327,19 +319,19 @@ impl Series {
         self.cells[index].merge(&Cell { rows: 1.0, sum: value, line });
     }
 
-    /// The moments with rows: seconds from the begin, with their sums.
+    /// The non-empty buckets: seconds from the begin, with their sums.
     fn moments(&self) -> impl Iterator<Item = (f64, Cell)> {
         let width_s = self.width_s();
         let all = self.cells.iter().enumerate().map(move |(index, cell)| (index as f64 * width_s, *cell));
         all.filter(|(_, cell)| cell.rows > 0.0)
     }
 
-    /// Seconds of a moment.
+    /// Seconds of a bucket.
     fn width_s(&self) -> f64 {
         self.width_ms as f64 / 1e3
     }
 
-    /// All of it.
+    /// The sum of all buckets.
     fn whole(&self) -> Cell {
         let mut whole = Cell::default();
         for cell in &self.cells {
@@ -353,14 +345,14 @@ impl Series {
 pub(crate) const HISTOGRAM_FORM: Form =
     Form::lines("fio-histogram-log", "fio histogram log", is_histogram_log, |_| Box::new(Histograms::default()));
 
-/// Bins of a group: each group is twice as wide as the one before.
+/// Bins of a group; each group is twice as wide as the preceding one.
 const IN_GROUP: u64 = 64;
 /// Bins of versions 2 and 3, and the unit of their values.
 const BINS: [(usize, f64); 2] = [(19 * 64, 1e-6), (29 * 64, 1e-9)];
-/// The maximum of intervals handed over one by one.
-const MOST: usize = 10_000;
+/// Maximum intervals emitted separately.
+const MAX_INTERVALS: usize = 10_000;
 
-/// How bins were joined: every so many are one, and their unit.
+/// Merging of bins: the factor, and the unit.
 #[derive(Clone, Copy)]
 struct Scale {
     joined: u64,
@@ -368,16 +360,16 @@ struct Scale {
 }
 
 impl Scale {
-    /// By the count of bins in a row.
+    /// From the number of bins in a row.
     fn of(count: usize) -> Option<Self> {
-        // At most six halvings, which is what fio takes.
+        // fio allows at most six halvings.
         (0..=6).find_map(|halved| {
             let (_, unit_s) = BINS.into_iter().find(|(bins, _)| bins >> halved == count)?;
             Some(Self { joined: 1 << halved, unit_s })
         })
     }
 
-    /// The middle of a bin.
+    /// The centre of a bin.
     fn value(self, bin: usize) -> f64 {
         let lowest = |index: u64| -> f64 {
             if index < 2 * IN_GROUP {
@@ -413,9 +405,9 @@ fn row(line: &str) -> Option<(u64, usize, Vec<f64>)> {
 
 #[derive(Default)]
 struct Histograms {
-    /// Of each direction, all counts together, and when the last interval ended.
+    /// Total counts of each direction, with the end of the last interval.
     totals: [(Vec<f64>, u64); 3],
-    told: u32,
+    emitted: u32,
     first_ms: Option<u64>,
 }
 
@@ -429,7 +421,7 @@ impl LineFormat for Histograms {
             let scale = Scale::of(counts.len())?;
             Some((ms, direction, counts, scale))
         }) else {
-            out.caution(Some(Origin::line(number)), "it is no row of a histogram: left out");
+            out.caution(Some(Origin::line(number)), "not a row of a histogram: skipped");
             out.part("row", Fate::Broken);
             return Ok(());
         };
@@ -444,8 +436,8 @@ impl LineFormat for Histograms {
         for (total, count) in total.iter_mut().zip(&counts) {
             *total += count;
         }
-        if (self.told as usize) < MOST {
-            self.told += tell(direction, &counts, scale, (Some(begin as f64 / 1e3), lasted_s, number), out);
+        if (self.emitted as usize) < MAX_INTERVALS {
+            self.emitted += emit(direction, &counts, scale, (Some(begin as f64 / 1e3), lasted_s, number), out);
         }
         Ok(())
     }
@@ -453,19 +445,19 @@ impl LineFormat for Histograms {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         for (direction, (total, last)) in std::mem::take(&mut self.totals).into_iter().enumerate() {
             if let Some(scale) = Scale::of(total.len()) {
-                self.told += tell(direction, &total, scale, (None, last as f64 / 1e3, 0), out);
+                self.emitted += emit(direction, &total, scale, (None, last as f64 / 1e3, 0), out);
             }
         }
-        if self.told == 0 {
-            return Err(out.unusable("it counts nothing: did the test end?"));
+        if self.emitted == 0 {
+            return Err(out.unusable("it has no counts: let the test run to its end"));
         }
-        out.part("intervals", Fate::Read(self.told));
+        out.part("intervals", Fate::Read(self.emitted));
         Ok(())
     }
 }
 
-/// One interval, or all; nothing where nothing was counted.
-fn tell(
+/// Emits an interval or the total, unless it is empty.
+fn emit(
     direction: usize,
     counts: &[f64],
     scale: Scale,
@@ -503,7 +495,7 @@ mod tests {
     use super::{Row, Value};
 
     #[test]
-    fn names_tell_what_values_are() {
+    fn names_determine_the_quantity() {
         let table = [
             ("a/b_bw.1.log", Some(Value::Bandwidth)),
             ("read-4k_iops.log", Some(Value::Operations)),
@@ -519,7 +511,7 @@ mod tests {
 
     #[test]
     fn rows_have_four_to_eight_fields() {
-        let row = |line, two| Row::of(line, two).map(|row| (row.ms, row.value as u64, row.direction, row.fields));
+        let row = |line, double| Row::of(line, double).map(|row| (row.ms, row.value as u64, row.direction, row.fields));
         assert_eq!(row("502, 134629, 0, 0", false), Some((502, 134_629, 0, 4)));
         assert_eq!(row("1, 2, 1, 4096, 8192, 0x0, 77", false), Some((1, 2, 1, 7)));
         assert_eq!(row("1, 2, 9, 1, 4096, 0, 0", true), Some((1, 2, 1, 7)));
@@ -532,7 +524,7 @@ mod series_tests {
     use super::Series;
 
     #[test]
-    fn long_series_lose_nothing() {
+    fn long_series_keep_their_sums() {
         let mut series = Series::default();
         for second in 0..25_000 {
             series.add(second * 1_000, 2.0, second + 1);
@@ -552,7 +544,7 @@ mod hist_tests {
     fn bins_are_those_of_fio() {
         let fine = Scale::of(1856).unwrap();
         assert_eq!((fine.value(0), fine.value(100), fine.value(128)).0.to_bits(), 0.5_f64.to_bits());
-        // The third group has steps of two, the fourth of four.
+        // The third group has steps of double, the fourth of four.
         let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
         assert!(near(fine.value(128), 129.0) && near(fine.value(191), 255.0) && near(fine.value(192), 258.0));
         let coarse = Scale::of(1856 >> 3).unwrap();

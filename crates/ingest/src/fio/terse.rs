@@ -1,6 +1,6 @@
-//! fio's terse lines, versions 2 to 5: one line for each job, fields between semicolons, microseconds and KiB.
+//! fio's terse lines, versions 2 to 5: a line for each job, fields separated by semicolons, microseconds and KiB.
 
-use super::job::{Got, Job, tell};
+use super::job::{Got, Job, emit};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -10,8 +10,8 @@ use crate::text;
 /// Terse lines of fio.
 pub(crate) const FORM: Form = Form::lines("fio-terse", "fio result (terse)", is_terse, |_| Box::new(Terse::default()));
 
-/// Jobs of one file.
-const MOST: usize = 100_000;
+/// Maximum jobs of a file.
+const MAX_JOBS: usize = 100_000;
 
 fn is_terse(head: &Head<'_>) -> Resemblance {
     let lines = || head.text().lines().take(200);
@@ -46,13 +46,13 @@ impl LineFormat for Terse {
             out.version(version);
         }
         match read(line, number) {
-            Some(job) if self.jobs.len() < MOST => self.jobs.push(job),
+            Some(job) if self.jobs.len() < MAX_JOBS => self.jobs.push(job),
             Some(_) => {
-                let what = format!("more than {MOST} jobs: give them in parts");
-                return Err(out.unusable_at(Origin::line(number), what));
+                let reason = format!("more than {MAX_JOBS} jobs: split the file");
+                return Err(out.unusable_at(Origin::line(number), reason));
             }
             None => {
-                out.caution(Some(Origin::line(number)), "the line ends before its figures do: left out; copy it again");
+                out.caution(Some(Origin::line(number)), "the line is truncated and skipped: copy it again");
                 out.part("job", Fate::Broken);
             }
         }
@@ -60,17 +60,17 @@ impl LineFormat for Terse {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        let told = tell(&self.jobs, out);
-        if told == 0 {
-            let what = "no job in it did anything: was fio ended early?".to_owned();
-            return Err(out.unusable(what));
+        let count = emit(&self.jobs, out);
+        if count == 0 {
+            let reason = "no job has operations: let fio run to its end".to_owned();
+            return Err(out.unusable(reason));
         }
-        out.part("jobs", Fate::Read(told));
+        out.part("jobs", Fate::Read(count));
         Ok(())
     }
 }
 
-/// The fields of a line, one after the other.
+/// The fields of a line, in order.
 struct Fields<'a>(std::iter::Peekable<std::str::Split<'a, char>>);
 
 impl<'a> Fields<'a> {
@@ -82,14 +82,14 @@ impl<'a> Fields<'a> {
         text::count(self.text()?)
     }
 
-    /// Minimum, maximum, mean and deviation: the mean in seconds, and zero where it is no number.
+    /// Minimum, maximum, mean and deviation: the mean in seconds; zero is not a value.
     fn mean_s(&mut self) -> Option<f64> {
         let [_, _, mean, _] = [self.text()?, self.text()?, self.text()?, self.text()?];
         Some(text::count(mean).map_or(0.0, |us| us / 1e6))
     }
 }
 
-/// The job of a line; none when the line has not all of it.
+/// The job of a line; none if the line is incomplete.
 fn read(line: &str, number: u64) -> Option<Job> {
     if !is_beginning(line) {
         return None;
@@ -103,7 +103,7 @@ fn read(line: &str, number: u64) -> Option<Job> {
     let (group, error) = (fields.number()? as u64, fields.number()? as u64);
     let reads = direction(&mut fields, version, number, "read")?;
     let writes = direction(&mut fields, version, number, "write")?;
-    // Version 3 has none, and of version 2 nobody can tell.
+    // Version 3 has no trims, and in version 2 they cannot be determined.
     let trims = if version > 3 { direction(&mut fields, version, number, "trim") } else { None };
     let any = |got: Got| Some(got).filter(Got::is_any);
     Some(Job {
@@ -128,7 +128,7 @@ fn direction(fields: &mut Fields<'_>, version: u32, line: u64, field: &str) -> O
         fields.text();
     }
     let total = fields.mean_s()?;
-    // Of bandwidth and, in version 5, of operations a second: least, most, share, mean, deviation, samples.
+    // For bandwidth and, in version 5, for operations per second: minimum, maximum, share, mean, deviation, samples.
     for _ in 0..if version >= 5 { 11 } else { 5 } {
         fields.text()?;
     }

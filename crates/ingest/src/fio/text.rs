@@ -1,6 +1,6 @@
-//! fio's output for people, versions 2 and 3; several runs in one file, each line possibly after `<host>`.
+//! fio's text output, versions 2 and 3; several runs in a file, each line possibly with the prefix `<host>`.
 
-use super::job::{Got, Job, Options, alike, tell};
+use super::job::{Got, Job, Options, alike, emit};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -10,11 +10,11 @@ use crate::text;
 /// Text of fio.
 pub(crate) const FORM: Form = Form::lines("fio-text", "fio result (text)", is_fio, |_| Box::new(Text::default()));
 
-/// Jobs of one file.
-const MOST: usize = 100_000;
+/// Maximum jobs of a file.
+const MAX_JOBS: usize = 100_000;
 
 fn is_fio(head: &Head<'_>) -> Resemblance {
-    // The manual has examples of all of it.
+    // The manual has examples of all marks.
     if head.text().starts_with(".TH") || head.has_any(&["\n.SH ", "\n.. option::"]) {
         return Resemblance::None;
     }
@@ -23,19 +23,19 @@ fn is_fio(head: &Head<'_>) -> Resemblance {
     Resemblance::is(6, result && head.has_any(&["BW=", " bw="])).or_near(3, result, "line of reads or writes").or_near(
         3,
         begun,
-        "result: did the test end?",
+        "result: let the test run to its end",
     )
 }
 
 #[derive(Default)]
 struct Text {
-    /// Options of jobs by name, as the lines at the beginning of a run say.
-    asked: Vec<(String, Options)>,
+    /// Options of jobs by name, from the lines at the beginning of a run.
+    options: Vec<(String, Options)>,
     jobs: Vec<Job>,
-    told: u32,
-    /// The direction that lines are about.
+    emitted: u32,
+    /// The direction of the current lines.
     direction: Option<Direction>,
-    /// Quantiles that lines go on with, and their unit.
+    /// The latency of quantile continuation lines, with its unit.
     quantiles: Option<(Latency, f64)>,
 }
 
@@ -52,13 +52,13 @@ enum Direction {
 enum Latency {
     Total,
     Completion,
-    /// Of submission: nobody asks for it.
+    /// Submission latency, unused.
     Other,
 }
 
 impl LineFormat for Text {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        // What servers say is put behind the name of the server.
+        // In client mode, lines have the server's name as a prefix.
         let (host, line) = match line.strip_prefix('<').and_then(|rest| rest.split_once("> ")) {
             Some((host, rest)) => (host, rest),
             None => ("", line),
@@ -72,7 +72,7 @@ impl LineFormat for Text {
             return self.job(host, name, rest, number, out);
         }
         if trimmed.starts_with("Run status group") {
-            // Jobs of a group stand together; the next group may have the same number in another run.
+            // Jobs of a group are adjacent; another run may reuse the group number.
             self.flush(out);
         } else if trimmed.starts_with("fio-") && !trimmed.contains(' ') {
             out.version(trimmed);
@@ -84,29 +84,29 @@ impl LineFormat for Text {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if !self.jobs.is_empty() {
-            out.caution(None, "the last run has no end (`Run status group`): was it ended, or the file cut off?");
+            out.caution(None, "the last run has no end (`Run status group`): let it finish, and copy the whole file");
             out.part("last run", Fate::Broken);
         }
         self.flush(out);
-        if self.told == 0 {
-            let what = "no job in it did anything: was fio ended early?".to_owned();
-            return Err(out.unusable(what));
+        if self.emitted == 0 {
+            let reason = "no job has operations: let fio run to its end".to_owned();
+            return Err(out.unusable(reason));
         }
-        out.part("jobs", Fate::Read(self.told));
+        out.part("jobs", Fate::Read(self.emitted));
         Ok(())
     }
 }
 
 impl Text {
-    /// Hands over what came so far.
+    /// Emits the jobs so far.
     fn flush(&mut self, out: &mut Builder) {
-        self.told += tell(&std::mem::take(&mut self.jobs), out);
+        self.emitted += emit(&std::mem::take(&mut self.jobs), out);
         (self.direction, self.quantiles) = (None, None);
     }
 
     /// `NAME: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, ioengine=libaio, iodepth=32`.
     fn begin(&mut self, name: &str, rest: &str, out: &mut Builder) {
-        // A run begins: that of before has ended, even without its end.
+        // A new run ends the preceding one, even without its final lines.
         self.flush(out);
         let mut options = Options::default();
         for key in ["rw", "ioengine", "iodepth"] {
@@ -118,21 +118,21 @@ impl Text {
         let sizes: String =
             sizes.split("(R)").flat_map(|part| part.split("(W)")).flat_map(|part| part.split("(T)")).collect();
         options.block = alike(&sizes.replace(' ', ""));
-        self.asked.retain(|(known, _)| known != name);
-        if self.asked.len() < MOST {
-            self.asked.push((name.to_owned(), options));
+        self.options.retain(|(known, _)| known != name);
+        if self.options.len() < MAX_JOBS {
+            self.options.push((name.to_owned(), options));
         }
     }
 
     /// `NAME: (groupid=0, jobs=8): err= 0: pid=4692: Tue Apr  4 17:34:19 2017`.
     fn job(&mut self, host: &str, name: &str, rest: &str, number: u64, out: &Builder) -> Result<(), Refusal> {
-        if self.jobs.len() >= MOST {
-            let what = format!("more than {MOST} jobs: give them in parts");
-            return Err(out.unusable_at(Origin::line(number), what));
+        if self.jobs.len() >= MAX_JOBS {
+            let reason = format!("more than {MAX_JOBS} jobs: split the file");
+            return Err(out.unusable_at(Origin::line(number), reason));
         }
-        let asked = self.asked.iter().find(|(known, _)| known == name).map(|(_, options)| options.clone());
-        let known = asked.is_some();
-        let setting = asked.unwrap_or_default().setting(after(rest, "jobs=").and_then(text::count));
+        let options = self.options.iter().find(|(known, _)| known == name).map(|(_, options)| options.clone());
+        let known = options.is_some();
+        let setting = options.unwrap_or_default().setting(after(rest, "jobs=").and_then(text::count));
         let group = rest.split([',', ')']).next().and_then(|group| group.trim().parse().ok());
         self.jobs.push(Job {
             name: name.to_owned(),
@@ -158,7 +158,7 @@ impl Text {
             "write" => Some(Direction::Writes),
             "trim" => Some(Direction::Trims),
             "mixed" => Some(Direction::Mixed),
-            // fio 3.42 names `syncfs` besides.
+            // fio 3.42 also names `syncfs`.
             syncs if syncs.starts_with("fsync/fdatasync/sync_file_range") => Some(Direction::Syncs),
             _ => None,
         };
@@ -199,7 +199,7 @@ impl Text {
 
     fn mean(&mut self, latency: Latency, mean_s: f64) {
         let Some(got) = self.current() else { return };
-        // The total stands below that of completion, and takes its place.
+        // The total follows completion, and replaces it.
         if latency != Latency::Other && mean_s > 0.0 {
             got.mean_s = Some(mean_s);
         }
@@ -213,7 +213,7 @@ impl Text {
             let Some((percent, value)) = pair.split_once("th=[") else { continue };
             let percent = percent.trim_matches(['|', ',', ' ']).parse::<f64>();
             if let (Ok(percent), Some(value)) = (percent, text::count(value)) {
-                // Those of the total come after those of completion, from the first on again.
+                // Quantiles of the total follow those of completion, beginning again.
                 if got.quantiles.last().is_some_and(|(last, _)| *last >= percent / 100.0) && latency == Latency::Total {
                     got.quantiles.clear();
                 }
@@ -243,7 +243,7 @@ impl Text {
     }
 }
 
-/// What follows a unit in brackets.
+/// The text after a unit in brackets.
 fn rest_of(line: &str) -> &str {
     line.split_once(')').map_or("", |(_, rest)| rest)
 }
@@ -265,7 +265,7 @@ fn rates(line: &str) -> Got {
     }
 }
 
-/// `clat (usec): min=...`, `lat percentiles (nsec):`: which latency, its unit, and whether quantiles follow.
+/// `clat (usec): min=...`, `lat percentiles (nsec):`: the latency, its unit, and whether quantiles follow.
 fn latency(line: &str) -> Option<(Latency, f64, bool)> {
     let (name, rest) = line.split_once('(')?;
     let (unit, rest) = rest.split_once(')')?;
@@ -278,11 +278,11 @@ fn latency(line: &str) -> Option<(Latency, f64, bool)> {
         "slat" => Latency::Other,
         _ => return None,
     };
-    // Shares of latencies look alike, but have no mean.
+    // Distributions of latencies look alike, but have no mean.
     (is_quantiles || rest.contains("avg=")).then_some((latency, unit, is_quantiles))
 }
 
-/// What stands behind `key`, without blanks before it, up to a comma, bracket or blank.
+/// The text after `key` up to a comma, bracket or blank, without leading blanks.
 fn after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let at = line.match_indices(key).find(|(at, _)| *at == 0 || !line.as_bytes()[at - 1].is_ascii_alphanumeric())?.0;
     let rest = line[at + key.len()..].trim_start();
@@ -295,7 +295,7 @@ mod tests {
     use super::after;
 
     #[test]
-    fn values_stand_behind_their_keys() {
+    fn values_follow_their_keys() {
         let line = "  read : io=6115.0MB, bw=103759KB/s, iops=101, runt= 60349msec";
         assert_eq!((after(line, "bw="), after(line, "runt=")), (Some("103759KB/s"), Some("60349msec")));
         assert_eq!((after(line, "no="), after("aggrbw=1, bw=2", "bw=")), (None, Some("2")));

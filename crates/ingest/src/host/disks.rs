@@ -1,4 +1,5 @@
-//! Rows of devices, sample by sample, as figures: the meaning of columns and the choice of devices, for every form.
+//! Conversion of device rows to figures, sample by sample: the meaning of columns and the selection of devices, for
+//! every format.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::layers::{Devices, Layer};
 use crate::reading::{Class, Fate, Measure, Origin};
 use crate::text::{self, KIB, MIB, SECTOR};
 
-/// The devices of one host.
+/// The devices of a host.
 #[derive(Debug, Default)]
 pub(super) struct Disks {
     host: String,
@@ -15,10 +16,10 @@ pub(super) struct Disks {
     devices: Devices,
     /// The state of each device.
     states: Vec<State>,
-    /// The current sample: its rows, and a number for each column of each.
+    /// The current sample: its rows, and a number for each column.
     rows: Vec<Row>,
     values: Vec<f64>,
-    /// The number of devices taken.
+    /// Number of counted devices.
     counted: usize,
     samples: u32,
     numbers: u32,
@@ -27,19 +28,19 @@ pub(super) struct Disks {
 
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// Discards and flushes are handed over from the first one on.
+    /// Discards and flushes are emitted once any occurred.
     discards: bool,
     flushes: bool,
     /// Its last sample.
     seen: u32,
 }
 
-/// The meaning of a device without a row in a sample.
+/// The meaning of a missing device row in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absent {
-    /// It was idle.
+    /// The device was idle.
     Idle,
-    /// The sample may have been cut.
+    /// The sample may be truncated.
     Unknown,
 }
 
@@ -91,8 +92,8 @@ impl Sums {
 }
 
 impl Disks {
-    /// The maximum of devices up to which samples without idle devices are completed.
-    const MOST_FILLED: usize = 256;
+    /// Maximum devices for which idle rows are filled in.
+    const MAX_FILLED: usize = 256;
 
     pub(super) fn of(host: &str) -> Self {
         Self { host: host.to_owned(), ..Self::default() }
@@ -102,7 +103,7 @@ impl Disks {
         &self.host
     }
 
-    /// Begins a sample with its columns; rows of a sample before that was not closed are dropped.
+    /// Begins a sample with its columns; pending rows are dropped.
     pub(super) fn begin(&mut self, heading: &str) -> bool {
         self.drop_rows();
         self.heading.is(heading) || Heading::read(heading).map(|read| self.heading = read).is_some()
@@ -129,7 +130,7 @@ impl Disks {
         self.rows.is_empty()
     }
 
-    /// True if samples were handed over.
+    /// True if samples were emitted.
     pub(super) fn has_given(&self) -> bool {
         self.has_given
     }
@@ -139,7 +140,7 @@ impl Disks {
         line.split_whitespace().next().is_some_and(|name| self.devices.find(name).is_some())
     }
 
-    /// Continues with the devices of a host; those of another one are forgotten.
+    /// Switches to the devices of a host; those of another one are forgotten.
     pub(super) fn go_on(&mut self, host: &str, out: &mut Builder) {
         self.drop_rows();
         if self.host != host {
@@ -153,7 +154,7 @@ impl Disks {
         self.rows.first().map_or(0, |row| row.line)
     }
 
-    /// Takes a row of text. False if it is no row of this table.
+    /// Adds a row of text. False if it is not a row of this table.
     pub(super) fn row(&mut self, text: &str, line: u64) -> bool {
         let start = self.values.len();
         let Some((name, rest)) = self.heading.split(text) else { return false };
@@ -167,7 +168,7 @@ impl Disks {
         true
     }
 
-    /// Takes a row of numbers: one for each column, `NaN` for absent ones.
+    /// Adds a row of numbers: one for each column, `NaN` for absent ones.
     pub(super) fn numbers(&mut self, name: &str, line: u64, numbers: &[f64]) {
         self.values.extend_from_slice(numbers);
         self.named(name, line);
@@ -181,12 +182,12 @@ impl Disks {
         }
     }
 
-    /// Seconds of the sample, from bytes in total and bytes a second.
+    /// Seconds of the sample, from total bytes and bytes per second.
     pub(super) fn seconds(&self) -> Option<f64> {
         self.heading.seconds(&self.values)
     }
 
-    /// Hands over the sample as figures of a window.
+    /// Emits the sample as figures of a window.
     pub(super) fn close(&mut self, window: u32, absent: Absent, out: &mut Builder) -> Sums {
         self.has_given = true;
         if self.devices.choose() {
@@ -205,14 +206,14 @@ impl Disks {
             let target = Target { name, layer, state, at: (scope, window), line };
             self.numbers += self.heading.put(target, values, &mut sums, out);
         }
-        if absent == Absent::Idle && counted < self.counted && self.counted <= Self::MOST_FILLED {
+        if absent == Absent::Idle && counted < self.counted && self.counted <= Self::MAX_FILLED {
             self.fill(window, out);
         }
         self.drop_rows();
         sums
     }
 
-    /// Idle devices may have no row (`iostat -z`): their figures are zero.
+    /// Emits zeros for idle devices without a row (`iostat -z`).
     fn fill(&mut self, window: u32, out: &mut Builder) {
         let line = self.line();
         for (device, state) in self.states.iter_mut().enumerate().filter(|(_, state)| state.seen != self.samples) {
@@ -221,7 +222,7 @@ impl Disks {
         }
     }
 
-    /// Lists the devices, taken or not.
+    /// Lists the devices, counted or not.
     pub(super) fn end(&self, name: &str, out: &mut Builder) {
         if self.samples == 0 {
             return;
@@ -235,8 +236,8 @@ impl Disks {
         if self.counted > 1 && !has_disks {
             let first = self.devices.iter().filter(|(_, layer)| layer.is_some()).take(3);
             let text = format!(
-                "no disks are in it, and {} may lie over one another or hold one another: then their operations are \
-                 counted twice; give a report with the disks below them",
+                "it has no disks, and {} may be layered, which counts operations twice: provide a report with the disks \
+                     below them",
                 first.map(|(name, _)| name.trim()).collect::<Vec<_>>().join(", "),
             );
             out.caution(None, text);
@@ -245,7 +246,7 @@ impl Disks {
 }
 
 impl Target<'_> {
-    /// True if a class is handed over: few devices get discards and flushes, which would be half of all figures.
+    /// True if a class is emitted: few devices have discards and flushes, which would be half of all figures.
     fn has(&mut self, class: Class, operations: f64) -> bool {
         let seen = match class {
             Class::Discard => &mut self.state.discards,
@@ -256,7 +257,7 @@ impl Target<'_> {
         *seen
     }
 
-    /// True for an array whose operations are not timed, as those of older kernels are not.
+    /// True for an array without latencies, as in older kernels.
     fn is_untimed(&self, measure: Measure, value: f64) -> bool {
         let of_time = matches!(measure, Measure::Latency | Measure::Busy | Measure::Depth);
         of_time && value <= 0.0 && self.layer == Layer::Array
@@ -274,7 +275,7 @@ impl Target<'_> {
     }
 }
 
-/// The place of a row's device name.
+/// Position of a row's device name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum NameAt {
     #[default]
@@ -292,7 +293,7 @@ pub(super) struct Heading {
     units: Vec<f64>,
     name_at: NameAt,
     takes: Vec<Take>,
-    /// Columns of bytes a second and of total bytes, and the factor between their units.
+    /// Columns of bytes per second and of total bytes, and the factor between their units.
     totals: Vec<(usize, usize, f64)>,
 }
 
@@ -302,7 +303,7 @@ struct Take {
     from: From,
     class: Class,
     measure: Measure,
-    /// The columns of its operations a second, which add up.
+    /// The columns of its operations per second, which add up.
     operations: [Option<usize>; 2],
     name: Arc<str>,
 }
@@ -317,11 +318,11 @@ enum From {
     Ratio(usize, usize, f64),
 }
 
-/// Rates have two decimals: the mean size of fewer operations a second would be chance.
+/// Rates have two decimals: the mean size of fewer operations per second would be inaccurate.
 const ENOUGH: f64 = 1.0;
 
 impl Heading {
-    /// Reads a line of names. None when it is no heading of devices.
+    /// Reads a line of names. None if it is not a heading of devices.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut names: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let name_at = if known(names.first()?).is_none() { NameAt::First } else { NameAt::Last };
@@ -330,7 +331,7 @@ impl Heading {
         Some(Self { text: text.to_owned(), ..heading })
     }
 
-    /// The columns of these names. None if too few of them are known.
+    /// The columns of these names. None if too few are known.
     pub(super) fn of(names: Vec<String>, name_at: NameAt) -> Option<Self> {
         let known: Vec<Option<Known>> = names.iter().map(|name| known(name)).collect();
         let value = |known: &Option<Known>| match known {
@@ -356,12 +357,12 @@ impl Heading {
         Some(heading)
     }
 
-    /// The heading of a line.
+    /// Sets the text of the heading.
     pub(super) fn with_text(self, text: &str) -> Self {
         Self { text: text.to_owned(), ..self }
     }
 
-    /// True if this is the heading of that line.
+    /// True if `text` is this heading.
     pub(super) fn is(&self, text: &str) -> bool {
         !text.is_empty() && self.text == text
     }
@@ -371,11 +372,12 @@ impl Heading {
     }
 
     fn at(&self, class: Class, measure: Measure) -> Option<usize> {
-        let is = |column: &Option<Column>| column.is_some_and(|one| (one.class, one.measure) == (class, measure));
+        let is =
+            |column: &Option<Column>| column.is_some_and(|column| (column.class, column.measure) == (class, measure));
         self.columns.iter().position(is)
     }
 
-    /// The figures of a row. Operations precede their latencies and sizes.
+    /// Determines the figures of a row. Operations precede their latencies and sizes.
     fn plan(&mut self) {
         let split = self.at(Class::Read, Measure::Latency).is_some();
         let mut takes = Vec::new();
@@ -386,7 +388,7 @@ impl Heading {
             if of_all {
                 operations = [self.at(Class::Read, Measure::Iops), self.at(Class::Write, Measure::Iops)];
             }
-            // Figures of reads and writes are not repeated for both together, nor in two units.
+            // Figures of reads and writes are not repeated for both together, nor in another unit.
             let twice = self.at(class, measure) != Some(index);
             let again = twice || (of_all && (measure == Measure::Size || (measure == Measure::Latency && split)));
             if !again {
@@ -400,7 +402,7 @@ impl Heading {
         self.takes = takes;
     }
 
-    /// If latency is given for all operations only, their number weights it.
+    /// Total operations, to weight latencies given for all operations only.
     fn all_operations(&self) -> Option<Take> {
         let (reads, writes) = (self.at(Class::Read, Measure::Iops)?, self.at(Class::Write, Measure::Iops)?);
         let needed = self.at(Class::All, Measure::Latency).is_some()
@@ -411,7 +413,7 @@ impl Heading {
         needed.then_some(Take { from, class: Class::All, measure: Measure::Iops, operations: [None; 2], name })
     }
 
-    /// Sizes missing from the table, from its bytes and operations.
+    /// Sizes that the table lacks, from bytes and operations.
     fn sizes(&self) -> Vec<Take> {
         let mut takes = Vec::new();
         for class in [Class::Read, Class::Write, Class::Discard, Class::All] {
@@ -427,7 +429,7 @@ impl Heading {
         takes
     }
 
-    /// Splits a row into the device's name and its numbers. Names of groups keep the blank before them.
+    /// Splits a row into the device's name and its numbers. Names of groups keep their leading blank.
     fn split<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let text = text.trim_end();
@@ -441,7 +443,7 @@ impl Heading {
         Some((&text[start.saturating_sub(1)..end], &text[end..]))
     }
 
-    /// Reads a row with blanks in its name, or with units behind its numbers.
+    /// Reads a row with blanks in its name, or with units after its numbers.
     fn read_slowly<'a>(&self, text: &'a str, into: &mut Vec<f64>) -> Option<&'a str> {
         let start = into.len();
         let mut rest = text.trim_end();
@@ -484,16 +486,16 @@ impl Heading {
         Some(unit.map_or(value, |unit| value * unit / self.units[column]))
     }
 
-    /// Seconds of a sample: bytes in all over bytes a second, of the row that had the most.
+    /// Seconds of a sample: total bytes over bytes per second, from the row with the most.
     fn seconds(&self, values: &[f64]) -> Option<f64> {
         let rows = values.chunks_exact(self.len().max(1));
         let pairs = rows.flat_map(|row| self.totals.iter().map(|(rate, total, unit)| (row[*rate] * unit, row[*total])));
         let (rate, total) = pairs.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        // Both are rounded: few bytes are too inexact.
+        // Both are rounded: few bytes are too inaccurate.
         (rate >= 10.0 && total >= 100.0).then(|| (total / rate * 100.0).round() / 100.0)
     }
 
-    /// Hands over a row and returns its number of figures.
+    /// Emits a row and returns its number of figures.
     fn put(&self, mut target: Target<'_>, values: &[f64], sums: &mut Sums, out: &mut Builder) -> u32 {
         let mut count = 0;
         for take in &self.takes {
@@ -512,7 +514,7 @@ impl Heading {
         count
     }
 
-    /// The figures of a device without a row: zero.
+    /// Emits zeros for a device without a row.
     fn put_idle(&self, mut target: Target<'_>, out: &mut Builder) {
         for take in &self.takes {
             let rate = matches!(take.measure, Measure::Iops | Measure::Throughput | Measure::Depth | Measure::Busy);
@@ -524,7 +526,7 @@ impl Heading {
 }
 
 impl Take {
-    /// The figure of a row, if it has one: without operations there is no latency.
+    /// The figure of a row, if present: latencies need operations.
     fn value(&self, values: &[f64], operations: f64) -> Option<f64> {
         let value = match self.from {
             From::Column(index, factor) => values[index] * factor,
@@ -543,7 +545,7 @@ impl Take {
     }
 }
 
-/// Columns that give the length of the window together.
+/// Column pairs that determine the length of the window.
 fn totals(known: &[Option<Known>], columns: &[Option<Column>]) -> Vec<(usize, usize, f64)> {
     let mut totals = Vec::new();
     for (total, known) in known.iter().enumerate() {
@@ -572,10 +574,10 @@ struct Column {
 enum Known {
     /// A figure.
     Value(Column),
-    /// Bytes of a class in all of the window: with its rate they give the window's length.
+    /// Total bytes of a class in the window; with the rate they determine its length.
     Total(Class, f64),
-    /// A column of these tables without a use beside the others.
-    Beside,
+    /// A known column that adds no figure.
+    Redundant,
 }
 
 /// The meaning of a column. None for unknown names.
@@ -600,7 +602,7 @@ fn known(name: &str) -> Option<Known> {
         "aqu-sz" | "avgqu-sz" => value(Class::All, Measure::Depth, 1.0),
         "%util" | "util" | "util-percent" => value(Class::All, Measure::Busy, 0.01),
         "svctm" | "rqm/s" | "%rqm" | "rqm" | "rrqm/s" | "wrqm/s" | "drqm/s" | "%rrqm" | "%wrqm" | "%drqm" | "rrqm"
-        | "wrqm" | "drqm" => Some(Known::Beside),
+        | "wrqm" | "drqm" => Some(Known::Redundant),
         _ => bytes(name),
     }
 }
@@ -609,10 +611,10 @@ fn known(name: &str) -> Option<Known> {
 fn bytes(name: &str) -> Option<Known> {
     let rate = |class, factor| Some(Known::Value(Column { class, measure: Measure::Throughput, factor }));
     let (stem, is_rate) = name.strip_suffix("/s").map_or((name, false), |stem| (stem, true));
-    if let Some((unit, what)) = stem.split_once('_')
+    if let Some((unit, direction)) = stem.split_once('_')
         && let Some(factor) = unit_of(unit)
     {
-        let class = match what {
+        let class = match direction {
             "read" => Class::Read,
             "wrtn" | "w+d" => Class::Write,
             "dscd" => Class::Discard,

@@ -1,4 +1,4 @@
-//! iostat of Linux as text: every generation of its columns, with or without times.
+//! iostat of Linux as text: all generations of its columns, with or without times.
 
 use super::disks::{Absent, Heading};
 use super::{Follows, Noted, Reports, UNDATED};
@@ -32,9 +32,9 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 #[derive(Debug, Default)]
 struct Iostat {
     reports: Reports,
-    /// True from the heading of devices to the first line that is no row.
+    /// True from the heading of devices to the first line that is not a row.
     in_table: bool,
-    /// Blanks before a heading: all of the text may be indented.
+    /// Blanks before a heading: the whole text may be indented.
     indent: usize,
     /// The times of the current report and of the next.
     printed: Option<Stamp>,
@@ -58,7 +58,7 @@ impl Iostat {
         self.reports.close(at, absent, follows, out);
     }
 
-    /// A line that is no row: a heading, a time, a banner, or none of iostat's.
+    /// Reads a line that is not a row: a heading, a time, a banner, or other text.
     fn other(&mut self, line: &str, number: u64, out: &mut Builder) {
         let text = line.trim_end();
         if text.trim_start().is_empty() {
@@ -73,7 +73,7 @@ impl Iostat {
             self.doubt(stamp, number, out);
             self.coming = Some(stamp);
         } else if let Some((host, version)) = banner(text) {
-            self.close(Follows::Nothing, out);
+            self.close(Follows::End, out);
             self.reports.run(host, out);
             (self.printed, self.coming) = (None, None);
             out.version(version);
@@ -82,7 +82,7 @@ impl Iostat {
             self.noted.note("avg-cpu", Fate::Ignored);
         } else if self.in_table && self.reports.disks.knows(text) {
             self.noted.note("rows of devices", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "a row of devices that cannot be read: left out");
+            out.caution(Some(Origin::line(number)), "an unreadable row of devices: skipped");
         } else {
             self.in_table = false;
         }
@@ -99,13 +99,13 @@ impl Iostat {
         is
     }
 
-    /// A time, with its date or, of old versions, without.
+    /// A time with its date; old versions have no date.
     fn time(&self, text: &str) -> Option<Stamp> {
         let text = text.trim_start();
         if let Some(time) = text.strip_prefix("Time: ") {
             let mut words = time.split_whitespace();
             let (time, _) = timestamp::time_of_day(words.next()?, words.next().unwrap_or_default())?;
-            // Without a date only the time between two reports is known, and midnight is passed once a day.
+            // Without a date only time differences are known, and midnight is passed once a day.
             let last = self.coming.or(self.printed);
             return last.map_or(Some(Stamp::on(UNDATED, time)), |last| last.next_at(time));
         }
@@ -114,8 +114,8 @@ impl Iostat {
 
     fn doubt(&mut self, stamp: Stamp, line: u64, out: &mut Builder) {
         if stamp.doubtful && !std::mem::replace(&mut self.doubted, true) {
-            let text = "dates like this can be read in two ways: the month is taken to come first; \
-                        S_TIME_FORMAT=ISO iostat -t leaves no doubt";
+            let text = "dates in this format are ambiguous, and the month is assumed to come first: S_TIME_FORMAT=ISO iostat -t \
+                         is unambiguous";
             out.caution(Some(Origin::line(line)), text);
         }
     }
@@ -136,19 +136,19 @@ impl LineFormat for Iostat {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        self.close(Follows::Nothing, out);
+        self.close(Follows::End, out);
         self.reports.end(out);
-        self.noted.tell(out);
+        self.noted.list(out);
         if self.reports.disks.has_given() {
             return Ok(());
         }
-        let what = "it has a heading of devices and no row below it: check that it was copied completely, and that the \
-                    devices named to iostat exist";
-        Err(out.unusable(what))
+        let reason = "it has a heading of devices but no row below it: check that it was copied completely, and that the \
+                       devices passed to iostat exist";
+        Err(out.unusable(reason))
     }
 }
 
-/// Host and system of `Linux 5.15.0 (host) 03/05/2025 _x86_64_ (96 CPU)`.
+/// Host and system from `Linux 5.15.0 (host) 03/05/2025 _x86_64_ (96 CPU)`.
 pub(super) fn banner(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix("Linux ")?;
     let (release, rest) = rest.split_once(" (")?;

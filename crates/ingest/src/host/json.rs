@@ -1,5 +1,4 @@
-//! iostat and sadf as JSON. The samples of a document are read one by one, so that a cut document gives all before the
-//! cut.
+//! iostat and sadf as JSON. Samples are read one at a time, so that a truncated document keeps those before the cut.
 
 use std::fmt;
 
@@ -33,10 +32,10 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
     let walked = walk(document, &mut |found| samples.take(found, out));
     samples.end(out);
     let Err(error) = walked else { return samples.verdict(None, out) };
-    let what = format!(
-        "it is no JSON from here on ({error}): was it cut, or does its host print decimal commas? Run it with LC_ALL=C"
+    let reason = format!(
+        "it is not JSON from here on ({error}), because it is truncated or has decimal commas: run it with LC_ALL=C"
     );
-    samples.verdict(Some((Origin::line(error.line() as u64), what)), out)
+    samples.verdict(Some((Origin::line(error.line() as u64), reason)), out)
 }
 
 /// A piece of a document.
@@ -55,7 +54,7 @@ struct Samples {
     reports: Reports,
     /// The time of the current report.
     at: Option<DateTime>,
-    /// Of sadf, which states the length of each sample.
+    /// Of sadf, which has the length of each sample.
     tables: Tables,
     timeline: Timeline,
     columns: Vec<String>,
@@ -75,7 +74,7 @@ impl Samples {
     fn take(&mut self, found: Found<'_>, out: &mut Builder) {
         match found {
             Found::Host(name) => {
-                self.reports.close(self.at.take(), Absent::Idle, Follows::Nothing, out);
+                self.reports.close(self.at.take(), Absent::Idle, Follows::End, out);
                 self.reports.run(name, out);
                 self.tables.go_on(name, out);
             }
@@ -114,7 +113,7 @@ impl Samples {
     }
 
     fn end(&mut self, out: &mut Builder) {
-        self.reports.close(self.at, Absent::Idle, Follows::Nothing, out);
+        self.reports.close(self.at, Absent::Idle, Follows::End, out);
         self.reports.end(out);
         self.tables.end(out);
     }
@@ -122,22 +121,22 @@ impl Samples {
     fn verdict(&self, broken: Option<(Origin, String)>, out: &mut Builder) -> Result<(), Refusal> {
         let given = self.reports.disks.has_given() || self.tables.has_given();
         match broken {
-            Some((origin, what)) if given => {
-                out.caution(Some(origin), what);
+            Some((origin, reason)) if given => {
+                out.caution(Some(origin), reason);
                 out.part("document", Fate::Broken);
                 Ok(())
             }
-            Some((origin, what)) => Err(out.unusable_at(origin, what)),
+            Some((origin, reason)) => Err(out.unusable_at(origin, reason)),
             None if given => Ok(()),
             None => {
-                let what = "it has no disks: take iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d".to_owned();
-                Err(out.unusable(what))
+                let reason = "it has no disks: use iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d".to_owned();
+                Err(out.unusable(reason))
             }
         }
     }
 }
 
-/// Numbers of an object and of those within it.
+/// Numbers of an object and of its nested objects.
 fn flat(value: &Value) -> Vec<(&str, f64)> {
     let mut numbers = Vec::new();
     for (name, value) in value.as_object().into_iter().flatten() {
@@ -149,7 +148,7 @@ fn flat(value: &Value) -> Vec<(&str, f64)> {
     numbers
 }
 
-/// Puts rows of devices into a sample; the first has all columns.
+/// Adds rows of devices to a sample; the first row has all columns.
 fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64) {
     let is_name = |name: &str| name == "disk_device" || name == "disk-device";
     let Some(first) = rows[0].as_object() else { return };
@@ -170,7 +169,7 @@ fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64) 
     }
 }
 
-/// Hands over every host and sample of a document, as far as it is JSON.
+/// Emits every host and sample of a document up to the first JSON error.
 fn walk(document: &[u8], take: &mut dyn FnMut(Found<'_>)) -> serde_json::Result<()> {
     let mut reader = serde_json::Deserializer::from_slice(document);
     let mut path = Path { document, counted: 0, line: 1, take };
@@ -180,7 +179,7 @@ fn walk(document: &[u8], take: &mut dyn FnMut(Found<'_>)) -> serde_json::Result<
 
 struct Path<'a> {
     document: &'a [u8],
-    /// Bytes whose lines were counted.
+    /// Offset up to which lines were counted.
     counted: usize,
     line: u64,
     take: &'a mut dyn FnMut(Found<'_>),

@@ -1,4 +1,4 @@
-//! sadf for databases (`sadf -d`): lines of fields behind a comment that names them, with time and length in each.
+//! `sadf -d` for databases: lines of fields below a comment with their names, each with time and length.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ enum In {
     Transfers,
 }
 
-/// The tables of one host.
+/// The tables of a host.
 #[derive(Debug)]
 struct Host {
     tables: Tables,
@@ -51,8 +51,8 @@ struct Sadf {
 }
 
 impl Sadf {
-    /// The maximum of hosts.
-    const MOST_HOSTS: usize = 1_000;
+    /// Maximum number of hosts.
+    const MAX_HOSTS: usize = 1_000;
 
     fn new(input: &Input) -> Self {
         Self { timeline: Timeline::new(input), separator: b';', ..Self::default() }
@@ -71,15 +71,15 @@ impl Sadf {
         };
         self.heading = names.join(" ");
         if names.len() > 1 && names[1..].contains(&"DEV") {
-            let text = "all tables stand in one line (sadf -h): devices are not read of it; leave -h out";
+            let text = "all tables are in a single line (sadf -h), from which devices are not read: omit -h";
             out.caution(None, text);
         }
         if self.table == In::Others {
-            self.noted.note("tables of other things", Fate::Ignored);
+            self.noted.note("other tables", Fate::Ignored);
         }
     }
 
-    /// Ends the samples of devices that are being read.
+    /// Ends the current samples of devices.
     fn close(&mut self, out: &mut Builder) {
         for host in self.hosts.values_mut() {
             host.close(&mut self.timeline, out);
@@ -99,7 +99,7 @@ impl Sadf {
             return Some(());
         }
         if !self.hosts.contains_key(name) {
-            if self.hosts.len() >= Self::MOST_HOSTS {
+            if self.hosts.len() >= Self::MAX_HOSTS {
                 self.noted.note("hosts beyond the first thousand", Fate::Ignored);
                 return Some(());
             }
@@ -138,7 +138,7 @@ impl Sadf {
     }
 }
 
-/// Columns of a heading, whose first may name the devices.
+/// Columns of a heading, whose first may be the device.
 fn heading(text: &str) -> Option<Heading> {
     let names = text.split_whitespace().filter(|name| *name != "DEV").map(str::to_owned).collect();
     Heading::of(names, NameAt::First).map(|heading| heading.with_text(text))
@@ -152,7 +152,7 @@ impl Host {
     }
 }
 
-/// The window of a line, which states its end and length.
+/// The window of a line, which contains its end and length.
 fn window(timeline: &mut Timeline, (at, seconds): (DateTime, f64), line: u64, out: &mut Builder) -> u32 {
     timeline.from(None);
     timeline.sample(Some(at), Some(seconds), line, out)
@@ -168,7 +168,7 @@ impl LineFormat for Sadf {
             self.named(text, out);
         } else if self.row(text, number, out).is_none() {
             self.noted.note("lines", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "a line that cannot be read: left out");
+            out.caution(Some(Origin::line(number)), "an unreadable line: skipped");
         }
         Ok(())
     }
@@ -178,11 +178,11 @@ impl LineFormat for Sadf {
         for host in self.hosts.values() {
             host.tables.end(out);
         }
-        self.noted.tell(out);
+        self.noted.list(out);
         if self.hosts.values().any(|host| host.tables.has_given()) {
             return Ok(());
         }
-        let what = "it has no table of disks: take sadf -d FILE -- -b -d";
-        Err(out.unusable(what))
+        let reason = "it has no table of disks: use sadf -d FILE -- -b -d";
+        Err(out.unusable(reason))
     }
 }

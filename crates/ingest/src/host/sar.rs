@@ -1,6 +1,6 @@
 //! sar as text: its tables of disks (`-d`), and of transfers (`-b`) for the whole host.
 //!
-//! Times are times of day: the time of a heading is the begin of its first row, that of a row its end.
+//! Times are times of day: the time of a heading is the begin of its first row, the time of a row its end.
 
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
@@ -49,7 +49,7 @@ fn timed_line(line: &str) -> Option<(jiff::civil::Time, &str)> {
     Some((time, if twelve { behind.trim_start() } else { rest }))
 }
 
-/// A table, by its heading.
+/// A table, identified by its heading.
 enum Table {
     Disks,
     Transfers(Heading),
@@ -115,7 +115,7 @@ impl Sar {
         self.timeline.sample(Some(until), from.map(|from| until.duration_since(from).as_secs_f64()), line, out)
     }
 
-    /// The moment of a time of day: on the next day if it is far before the last one.
+    /// The date and time of a time of day: on the next day if it is long before the last one.
     fn moment(&self, time: jiff::civil::Time) -> DateTime {
         let day = self.from.map_or(self.date, DateTime::date);
         let at = day.to_datetime(time);
@@ -124,12 +124,12 @@ impl Sar {
     }
 
     fn heading(&mut self, time: jiff::civil::Time, text: &str, out: &mut Builder) -> bool {
-        // Names have letters where rows have numbers, and these are looked at for each row.
+        // Headings end in letters and rows in digits; this is checked for each row.
         if text.as_bytes().last().is_some_and(u8::is_ascii_digit) {
             return false;
         }
         if self.table == In::Disks && self.tables.disks.heading().is(text) {
-            // Repeated on each page, and for each sample of a run that is watched.
+            // Headings are repeated on each page, and for each sample of a live run.
             self.close(out);
             self.from = Some(self.moment(time));
             self.tables.disks.begin(text);
@@ -151,7 +151,7 @@ impl Sar {
         true
     }
 
-    /// The begin of a table: the sample of the table before, or, as in files, the first one again.
+    /// The begin of a table: the sample of the preceding table, or the first one again, as in files.
     fn goes_on(&self, time: jiff::civil::Time) -> DateTime {
         let from = self.from.unwrap_or_else(|| self.date.to_datetime(time));
         let days = [from.date().yesterday(), Ok(from.date()), from.date().tomorrow()];
@@ -186,8 +186,8 @@ impl Sar {
         self.close(out);
         self.tables.go_on(host, out);
         out.version(version);
-        let said = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
-        if let Some((date, _)) = said.split_whitespace().next().and_then(timestamp::date) {
+        let words = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
+        if let Some((date, _)) = words.split_whitespace().next().and_then(timestamp::date) {
             self.date = date;
         }
         (self.table, self.from) = (In::Nothing, None);
@@ -196,7 +196,7 @@ impl Sar {
 
 impl LineFormat for Sar {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        // A blank line stands before each heading.
+        // A blank line precedes each heading.
         let after_blank = std::mem::replace(&mut self.blank, line.trim_start().is_empty());
         let Some((time, text)) = timed_line(line) else {
             self.untimed(line, out);
@@ -207,14 +207,14 @@ impl LineFormat for Sar {
             self.from = Some(self.moment(time));
             self.table = In::Nothing;
         } else if text.starts_with("COM ") || self.heading(time, text, out) {
-            // A comment, or a heading whose rows follow.
+            // A comment, or a heading with rows.
         } else if after_blank {
             self.close(out);
-            self.noted.note("tables of other things", Fate::Ignored);
+            self.noted.note("other tables", Fate::Ignored);
             self.table = In::Nothing;
         } else if self.table != In::Nothing && !self.row(time, text, number, out) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "a row that cannot be read: left out");
+            out.caution(Some(Origin::line(number)), "an unreadable row: skipped");
         }
         Ok(())
     }
@@ -222,12 +222,11 @@ impl LineFormat for Sar {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.close(out);
         self.tables.end(out);
-        self.noted.tell(out);
+        self.noted.list(out);
         if self.tables.has_given() {
             return Ok(());
         }
-        let what =
-            "it has no table of disks; take both: LC_ALL=C sar -bd 10, or sar -bd -f FILE for a day that is over";
-        Err(out.unusable(what))
+        let reason = "it has no table of disks: use LC_ALL=C sar -bd 10, or sar -bd -f FILE for a past day";
+        Err(out.unusable(reason))
     }
 }

@@ -1,7 +1,6 @@
-//! vmstat of Linux: bytes of the whole host over time, and, of `vmstat -d`, counters of its disks.
+//! vmstat of Linux: bytes of the whole host over time, and with `vmstat -d`, counters of its disks.
 //!
-//! A block of `bi` and `bo` is 1 KiB, whatever unit memory is printed in. The first line is a mean since the host was
-//! started.
+//! A block of `bi` and `bo` is 1 KiB, independent of the memory unit. The first line is a mean since boot.
 
 use std::sync::Arc;
 
@@ -42,7 +41,7 @@ impl Columns {
         let at = |name: &str| line.split_whitespace().position(|word| word == name);
         let (read, written) = (at("bi")?, at("bo")?);
         at("us").and(at("id"))?;
-        // Behind the columns of processors stands the zone of the times.
+        // The zone of the times follows the columns of processors.
         let numbers = ["r", "b", "w", "p", "swpd", "free", "buff", "cache", "inact", "active", "si", "so", "bi", "bo"];
         let others = ["in", "cs", "us", "sy", "id", "wa", "st", "gu"];
         let known = |word: &&str| numbers.contains(word) || others.contains(word);
@@ -150,7 +149,7 @@ impl LineFormat for Vmstat {
             self.columns = Some(columns);
         } else if self.columns.is_some() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "a row that cannot be read: left out");
+            out.caution(Some(Origin::line(number)), "an unreadable row: skipped");
         }
         Ok(())
     }
@@ -158,7 +157,7 @@ impl LineFormat for Vmstat {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.counters.end(out);
         if self.counters.untimed > 0 && !self.counters.has_begin && out.count() > 0 {
-            out.caution(None, "it does not say its times: they are counted from 1 January 1970; say them with --begin");
+            out.caution(None, "it has no times, so they start at 1 January 1970: specify --begin");
         }
         if let Some(first) = self.first.take() {
             let window = Timeline::since_boot(None, first.line, out);
@@ -167,12 +166,12 @@ impl LineFormat for Vmstat {
         if self.given > 0 {
             out.part("io", Fate::Read(self.given));
             out.part("procs, memory, swap, system, cpu", Fate::Ignored);
-            let text = "vmstat counts bytes, not operations: give iostat -xt 10 for the same time to know both";
+            let text = "vmstat counts bytes, not operations: provide iostat -xt 10 of the same time for both";
             out.caution(None, text);
         }
-        self.noted.tell(out);
+        self.noted.list(out);
         match self.counters.refusal(out) {
-            Some(what) if self.given == 0 => Err(out.unusable(what)),
+            Some(reason) if self.given == 0 => Err(out.unusable(reason)),
             _ => Ok(()),
         }
     }
@@ -187,9 +186,9 @@ struct Counters {
     at: Option<DateTime>,
     numbers: Vec<f64>,
     has_begin: bool,
-    /// Samples that were placed in time by their distance alone.
+    /// Samples whose time follows only from their interval.
     untimed: u32,
-    /// A table of another kind that is known by name.
+    /// A known table of another kind.
     other: bool,
 }
 
@@ -215,7 +214,7 @@ impl Counters {
     fn new(input: &Input) -> Self {
         let mut pace = Pace::new(input);
         let has_begin = pace.begin.is_some();
-        // Without a date only the time between samples counts.
+        // Without a date only the interval between samples is known.
         if pace.interval.is_some() {
             pace.begin.get_or_insert(UNDATED.to_datetime(jiff::civil::Time::midnight()));
         }
@@ -223,7 +222,7 @@ impl Counters {
         Self { pace, in_table: false, disks, at: None, numbers: Vec::new(), has_begin, untimed: 0, other: false }
     }
 
-    /// Takes a line. False if it belongs to none of these tables.
+    /// Processes a line. False if it belongs to none of these tables.
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> bool {
         if is_heading(line) {
             self.in_table = true;
@@ -236,7 +235,7 @@ impl Counters {
             return false;
         }
         let Some((name, rest)) = line.trim_end().split_once(' ') else { return false };
-        // Ten counters, and with `-t` a time behind them.
+        // Ten counters, followed by a time with `-t`.
         let rest = rest.trim_start();
         let Some(end) = end_of(rest, 10) else { return rest.contains("merged") };
         self.numbers.clear();
@@ -252,7 +251,7 @@ impl Counters {
         true
     }
 
-    /// Hands over the current sample.
+    /// Emits the current sample.
     fn close(&mut self, out: &mut Builder) {
         if self.disks.is_empty() {
             return;
@@ -284,14 +283,12 @@ impl Counters {
             return None;
         }
         Some(match self.disks.rows {
-            0 if self.other => {
-                "sums of all devices count what lies over one another twice; take vmstat -dt 10, or iostat -xt 10"
-            }
+            0 if self.other => "sums of all devices count layered devices twice: use vmstat -dt 10, or iostat -xt 10",
             0 => "it has no row of numbers: check that it was copied completely",
             _ if self.disks.samples < 2 => {
-                "one sample of counters says no rate; take several with their times: vmstat -dt 10"
+                "a single sample of counters gives no rate: take several with times, as in vmstat -dt 10"
             }
-            _ => "counters without times say no rate; take vmstat -dt 10, or say their distance with --interval",
+            _ => "counters without times give no rate: use vmstat -dt 10, or specify --interval",
         })
     }
 }

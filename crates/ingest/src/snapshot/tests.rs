@@ -1,4 +1,4 @@
-//! Pairs of snapshots, in one input and in several, and what is said of those that do not fit.
+//! Pairs of snapshots, in a single input and in several, and the cautions about inconsistent ones.
 
 use jiff::civil::{DateTime, date};
 use plimsoll_units::Span;
@@ -37,8 +37,8 @@ fn input(snapshots: impl IntoIterator<Item = Snapshot>) -> Reading {
     out.finish().unwrap()
 }
 
-/// Second of the beginning, length in seconds and reads a second of each window, and what is said.
-fn check(readings: &[Reading], expected: &[(Option<i64>, u64, f64)], said: &[&str]) {
+/// Begin, length in seconds and reads per second of each window, and the expected cautions.
+fn check(readings: &[Reading], expected: &[(Option<i64>, u64, f64)], expected_cautions: &[&str]) {
     let mut found = Vec::new();
     let mut cautions = Vec::new();
     for reading in readings {
@@ -50,9 +50,9 @@ fn check(readings: &[Reading], expected: &[(Option<i64>, u64, f64)], said: &[&st
         cautions.extend(reading.cautions.iter().map(|caution| caution.text.as_str()));
     }
     assert_eq!(found, expected);
-    assert_eq!(cautions.len(), said.len(), "{cautions:?}");
-    for (caution, said) in cautions.iter().zip(said) {
-        assert!(caution.contains(said), "{caution}: {said}");
+    assert_eq!(cautions.len(), expected_cautions.len(), "{cautions:?}");
+    for (caution, text) in cautions.iter().zip(expected_cautions) {
+        assert!(caution.contains(text), "{caution}: {text}");
     }
 }
 
@@ -81,34 +81,34 @@ fn differences_are_rates_and_means() {
 }
 
 #[test]
-fn a_counter_goes_round_or_begins_anew() {
+fn a_counter_wraps_or_restarts() {
     let two = |before: f64, after: f64, wraps_at| {
         let snapshot = |second, value| taken(Some(second), None, vec![count(READS, value, wraps_at)]);
         [input([snapshot(0, before), snapshot(10, after)])]
     };
     check(&two(4_294_967_196.0, 900.0, WRAP), &[(Some(0), 10, 100.0)], &[]);
-    check(&two(4_294_967_196.0, 900.0, None), &[], &["reset or restarted"]);
-    check(&two(50_000.0, 900.0, WRAP), &[], &["reset or restarted"]);
-    check(&two(5_000_000_000.0, 900.0, WRAP), &[], &["reset or restarted"]);
+    check(&two(4_294_967_196.0, 900.0, None), &[], &["reset or restart"]);
+    check(&two(50_000.0, 900.0, WRAP), &[], &["reset or restart"]);
+    check(&two(5_000_000_000.0, 900.0, WRAP), &[], &["reset or restart"]);
 }
 
 #[test]
-fn a_time_that_goes_back_spoils_itself_alone() {
+fn a_decreasing_time_counter_affects_only_itself() {
     let busy = Counted::BusySeconds(Class::All);
     let counts = |reads, seconds| vec![count(READS, reads, None), count(busy.clone(), seconds, None)];
     let readings = [input([taken(Some(0), None, counts(0.0, 5.0)), taken(Some(10), None, counts(50.0, 4.9))])];
-    check(&readings, &[(Some(0), 10, 5.0)], &["counter of time went back"]);
+    check(&readings, &[(Some(0), 10, 5.0)], &["time counter went back"]);
 }
 
 #[test]
-fn a_restart_is_known_by_its_age() {
+fn a_restart_is_detected_by_age() {
     let snapshot = |second, age, value| taken(Some(second), Some(age), vec![count(READS, value, None)]);
     let readings = [input([snapshot(0, 5_000, 10.0), snapshot(60, 20, 400.0), snapshot(70, 30, 500.0)])];
     check(&readings, &[(Some(60), 10, 10.0)], &["uptime fell"]);
 }
 
 #[test]
-fn without_a_clock_somebody_must_say_how_far_apart() {
+fn without_times_an_interval_is_required() {
     let snapshot = |value| taken(None, None, vec![count(READS, value, None)]);
     check(&[input([snapshot(0.0), snapshot(50.0), snapshot(90.0)])], &[], &["without times"]);
     let aged = |age, value| taken(None, Some(age), vec![count(READS, value, None)]);
@@ -116,7 +116,7 @@ fn without_a_clock_somebody_must_say_how_far_apart() {
 }
 
 #[test]
-fn windows_of_one_length_are_told_apart_by_their_ages() {
+fn windows_of_equal_length_are_distinguished_by_age() {
     let snapshot = |scope, age, value| Snapshot { scope, ..taken(None, Some(age), vec![count(READS, value, None)]) };
     let mut out = Builder::test();
     for part in ["a", "b"] {
@@ -132,8 +132,8 @@ fn windows_of_one_length_are_told_apart_by_their_ages() {
 }
 
 #[test]
-fn a_clock_that_goes_back_gives_no_window() {
-    check(&[input([reads(20, 0.0), reads(10, 50.0), reads(15, 100.0)])], &[(Some(10), 5, 10.0)], &["does not go on"]);
+fn a_clock_that_went_back_gives_no_window() {
+    check(&[input([reads(20, 0.0), reads(10, 50.0), reads(15, 100.0)])], &[(Some(10), 5, 10.0)], &["did not advance"]);
 }
 
 #[test]
@@ -155,14 +155,14 @@ fn inputs_join_in_any_order() {
 }
 
 #[test]
-fn inputs_of_the_same_time_are_not_mixed() {
+fn inputs_of_the_same_time_are_not_combined() {
     let joined = join(vec![input([reads(0, 0.0), reads(10, 100.0)]), input([reads(5, 40.0)])]);
-    check(&joined, &[(Some(0), 10, 10.0)], &["leave one of the two away"]);
+    check(&joined, &[(Some(0), 10, 10.0)], &["omit either input"]);
     let joined =
         join(vec![input([reads(0, 0.0), reads(30, 300.0)]), input([reads(5, 40.0)]), input([reads(40, 340.0)])]);
-    check(&joined, &[(Some(0), 30, 10.0), (Some(30), 10, 4.0)], &["leave one of the two away"]);
+    check(&joined, &[(Some(0), 30, 10.0), (Some(30), 10, 4.0)], &["omit either input"]);
     let joined = join(vec![input([reads(0, 0.0)]), input([reads(0, 0.0)])]);
-    check(&joined, &[], &["does not go on"]);
+    check(&joined, &[], &["did not advance"]);
 }
 
 #[test]
@@ -172,18 +172,18 @@ fn ages_order_inputs_without_a_clock() {
 }
 
 #[test]
-fn a_snapshot_alone_is_the_mean_since_its_beginning() {
+fn a_single_snapshot_is_the_mean_since_its_start() {
     let aged = taken(Some(100), Some(100), vec![count(READS, 500.0, None)]);
-    check(&join(vec![input([aged])]), &[(Some(0), 100, 5.0)], &["every peak is hidden"]);
-    check(&join(vec![input([reads(100, 500.0)])]), &[], &["does not say since when"]);
+    check(&join(vec![input([aged])]), &[(Some(0), 100, 5.0)], &["hide all peaks"]);
+    check(&join(vec![input([reads(100, 500.0)])]), &[], &["without their start"]);
 }
 
 proptest! {
     #[test]
-    fn rates_times_lengths_are_what_was_counted(
+    fn rates_times_lengths_equal_the_counts(
         steps in prop::collection::vec((1_u32..1_000, 0_u32..1_000_000_000), 1..30), first in 0_u32..u32::MAX,
     ) {
-        // As a kernel of 32 bits counts: modulo, however often it goes round.
+        // As counted by a 32-bit kernel: modulo, with any number of wraps.
         let (mut second, mut total) = (0_i64, first);
         let mut snapshots = vec![taken(Some(0), None, vec![count(READS, f64::from(total), WRAP)])];
         for (length, rise) in &steps {

@@ -1,8 +1,7 @@
-//! Features of block traces by interval: operations and bytes of each interval since the trace began, as tools that reduce
-//! traces to tables write them (`index,ts,read_block_req_count,..`).
+//! Features of block traces by interval: operations and bytes of each interval since the start of the trace, as written
+//! by tools that reduce traces to tables (`index,ts,read_block_req_count,..`).
 //!
-//! `ts` is the last operation of an interval, in microseconds since the beginning: the length of an interval follows from
-//! it.
+//! `ts` is the last operation of an interval, in microseconds since the start; it determines the length of an interval.
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
@@ -22,7 +21,7 @@ pub(crate) const FORM: Form =
         Box::new(Features { input: input.clone(), ..Features::default() })
     });
 
-/// The columns that are used, with their quantities.
+/// The relevant columns with their quantities.
 const COLUMNS: [(&str, Counted); 4] = [
     ("read_block_req_count", Counted::Operations(Class::Read)),
     ("write_block_req_count", Counted::Operations(Class::Write)),
@@ -37,7 +36,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     Resemblance::is(4, counts && has("index") && has("ts")).or_near(
         3,
         counts,
-        "columns index and ts, one row for each interval",
+        "columns index and ts, and a row for each interval",
     )
 }
 
@@ -69,21 +68,21 @@ impl LineFormat for Features {
             let names: Vec<_> = cells(line, ',').collect();
             let wanted = ["index", "ts"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
             self.places = wanted.map(|wanted| names.iter().position(|name| name == wanted)).collect();
-        } else if self.rows.len() >= Builder::MOST_FIGURES / COLUMNS.len() {
-            return Err(Refusal::TooMany { limit: Builder::MOST_FIGURES });
+        } else if self.rows.len() >= Builder::MAX_FIGURES / COLUMNS.len() {
+            return Err(Refusal::TooMany { limit: Builder::MAX_FIGURES });
         } else if let Some(row) = self.row(line, number) {
             self.rows.push(row);
         } else {
             self.broken = Some(number);
-            out.caution(Some(Origin::line(number)), "a row without its interval: left out");
+            out.caution(Some(Origin::line(number)), "a row without its interval: skipped");
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let Some(length) = self.length(out) else {
-            let what = "too few intervals to conclude how long they are: say the interval".to_owned();
-            return Err(out.unusable(what));
+            let reason = "too few intervals to derive their length: specify the interval".to_owned();
+            return Err(out.unusable(reason));
         };
         let scope = out.scope(Scope::default());
         for row in &self.rows {
@@ -114,7 +113,8 @@ impl Features {
         Some(Row { line: number, index: value(0)?, ts: value(1)? / 1e6, counts })
     }
 
-    /// The length of an interval: from the caller, else the whole minutes that hold the last operation of each.
+    /// The length of an interval: from the caller, otherwise the number of whole minutes that covers the last operation
+    /// of each.
     fn length(&self, out: &mut Builder) -> Option<Span> {
         if self.input.interval.is_some() || self.rows.len() < 2 {
             return self.input.interval.filter(|length| !length.is_zero() && !self.rows.is_empty());
@@ -122,7 +122,10 @@ impl Features {
         let shares = self.rows.iter().map(|row| row.ts / (row.index + 1.0));
         let minutes = (shares.fold(0.0, f64::max) / 60.0).ceil();
         let length = Some(Span::from_secs_f64(minutes * 60.0)).filter(|length| !length.is_zero())?;
-        out.caution(None, format!("intervals are taken for {minutes} min, by the times of their last operations"));
+        out.caution(
+            None,
+            format!("intervals are assumed to be {minutes} min, from the times of their last operations"),
+        );
         Some(length)
     }
 

@@ -1,10 +1,9 @@
-//! Tables as the clients of databases print them: columns under a ruler, boxes, one record below the other, and
-//! separated values.
+//! Tables printed by database clients: columns under a ruler, boxes, vertical records, and separated values.
 //!
-//! Knows no table: a form names the columns it looks for, and a line with two of them begins a table. Rows are handed
-//! over one at a time.
+//! A format names the columns that it needs, and a line with two of them begins a table. Rows are returned one at a
+//! time.
 
-/// The weight of a column's name: none, one of several, or enough alone.
+/// The weight of a column's name: unknown, one of several, or sufficient alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     No,
@@ -14,36 +13,36 @@ pub(crate) enum Known {
 
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// Nothing of a table.
-    Nothing,
-    /// Part of one, and no row yet: a heading, a ruler, a field of a record.
+pub(crate) enum LineKind {
+    /// Not part of a table.
+    Other,
+    /// Part of a table without a complete row: a heading, a ruler, a field of a record.
     Table,
-    /// A row is complete. The line itself may be the first of the next record.
+    /// A row is complete. The line may already be the first of the next record.
     Row,
     /// A row with too few or too many cells.
     Broken,
 }
 
-/// Bytes of a row over several lines.
-const LONGEST: usize = 1 << 20;
-/// Columns of a table: more are none.
-const MOST_COLUMNS: usize = 1_000;
+/// Maximum bytes of a row over several lines.
+const MAX_ROW: usize = 1 << 20;
+/// Maximum columns of a table.
+const MAX_COLUMNS: usize = 1_000;
 
 /// Reads lines as rows.
 #[derive(Default)]
 pub(crate) struct Rows {
     known: Names,
     shape: Shape,
-    /// Counts tables: those with the same number are one.
+    /// Number of the table; equal numbers mean the same table.
     pub(crate) table: u64,
-    /// The line at which the row began.
+    /// First line of the row.
     pub(crate) line: u64,
     pub(crate) columns: Vec<String>,
     pub(crate) cells: Vec<String>,
-    /// Where columns end in characters, under a ruler.
+    /// End positions of columns in characters, under a ruler.
     ruler: Vec<usize>,
-    /// A row that goes on in the next line, within quotes.
+    /// A row that continues on the next line, within quotes.
     pending: String,
     next: Vec<String>,
 }
@@ -62,7 +61,7 @@ enum Shape {
     #[default]
     None,
     Separated(char),
-    /// One field in each line. True when records have a line of their own between them.
+    /// A field on each line. True if records are separated by a line.
     Records(bool),
 }
 
@@ -71,15 +70,15 @@ impl Rows {
         Self { known: Names(known), ..Self::default() }
     }
 
-    /// True if a row of a text fits.
+    /// True if any row of a text satisfies `fits`.
     pub(crate) fn any(text: &str, known: fn(&str) -> Known, fits: impl Fn(&Self) -> bool) -> bool {
         let mut rows = Self::new(known);
-        let is_row = text.lines().any(|line| rows.line(line, 0) == Seen::Row && fits(&rows));
+        let is_row = text.lines().any(|line| rows.line(line, 0) == LineKind::Row && fits(&rows));
         is_row || rows.end() && fits(&rows)
     }
 
-    /// Takes a line. After [`Seen::Row`] its columns and cells are there until the next call.
-    pub(crate) fn line(&mut self, line: &str, number: u64) -> Seen {
+    /// Processes a line. After [`LineKind::Row`] its columns and cells are available until the next call.
+    pub(crate) fn line(&mut self, line: &str, number: u64) -> LineKind {
         let unboxed;
         let line = if line.contains('│') {
             unboxed = line.replace('│', "|").replace(['─', '═'], "-").replace(['┼', '┌', '└', '├'], "+");
@@ -98,7 +97,7 @@ impl Rows {
         }
     }
 
-    /// Ends the table. True when that was within a record: its row is then there.
+    /// Ends the table. True if a record was in progress, which is then available as a row.
     pub(crate) fn end(&mut self) -> bool {
         self.take_record();
         let open = matches!(self.shape, Shape::Records(_)) && self.pending.is_empty();
@@ -107,7 +106,7 @@ impl Rows {
         open && self.columns.iter().any(|name| (self.known.0)(name) != Known::No)
     }
 
-    /// Forgets the record that was handed over.
+    /// Drops the returned record.
     fn take_record(&mut self) {
         if self.shape == Shape::None && !self.next.is_empty() {
             self.columns.clear();
@@ -119,25 +118,25 @@ impl Rows {
         }
     }
 
-    /// A line between records: the one before is complete.
-    fn mark(&mut self, first: bool) -> Seen {
+    /// Processes a separator of records: the preceding record is complete.
+    fn mark(&mut self, first: bool) -> LineKind {
         let row = matches!(self.shape, Shape::Records(_)) && !self.columns.is_empty();
         self.shape = Shape::Records(true);
-        // The row stays until the next line: `field` begins a new one when it finds the line below a mark.
+        // The row stays available until the next line: `field` begins a new one after a separator.
         self.pending.clear();
         self.pending.push(if first { '1' } else { '+' });
-        if row { Seen::Row } else { Seen::Table }
+        if row { LineKind::Row } else { LineKind::Table }
     }
 
-    fn heading(&mut self, line: &str, number: u64) -> Seen {
+    fn heading(&mut self, line: &str, number: u64) -> LineKind {
         let Some(separator) = self.separator(line) else { return self.unmarked(line, number) };
         let mut columns = std::mem::take(&mut self.columns);
         cut(line, separator, &mut columns);
         for name in &mut columns {
             *name = plain_name(name);
         }
-        if columns.len() > MOST_COLUMNS {
-            return Seen::Nothing;
+        if columns.len() > MAX_COLUMNS {
+            return LineKind::Other;
         }
         self.columns = columns;
         self.ruler.clear();
@@ -145,12 +144,12 @@ impl Rows {
         self.shape = Shape::Separated(separator);
         self.table += 1;
         self.line = number;
-        Seen::Table
+        LineKind::Table
     }
 
     /// The separator of the names of columns.
     fn separator(&self, line: &str) -> Option<char> {
-        // An ordinary line has no name of two columns: most end here.
+        // Ordinary lines do not have two column names, so most end here.
         if line.len() > 16 << 10 {
             return None;
         }
@@ -161,7 +160,7 @@ impl Rows {
                 Known::Alone => 2,
             };
             let names = line.trim().trim_matches('|').split(separator).map(|name| weigh(unquoted(name)));
-            // A word that is enough alone has to be alone, or among other columns.
+            // A name that is sufficient alone must be the only one, or among other columns.
             names.sum()
         };
         ['|', '\t', ',', ';'].into_iter().find(|separator| {
@@ -170,12 +169,12 @@ impl Rows {
         })
     }
 
-    /// `name|value`: records without marks between them.
-    fn unmarked(&mut self, line: &str, number: u64) -> Seen {
-        let Some((name, value)) = line.split_once('|') else { return Seen::Nothing };
+    /// `name|value`: records without separators.
+    fn unmarked(&mut self, line: &str, number: u64) -> LineKind {
+        let Some((name, value)) = line.split_once('|') else { return LineKind::Other };
         let name = plain_name(name);
         if value.contains('|') || (self.known.0)(&name) == Known::No {
-            return Seen::Nothing;
+            return LineKind::Other;
         }
         self.table += 1;
         self.line = number;
@@ -184,10 +183,10 @@ impl Rows {
         self.columns.push(name);
         self.cells.push(value.trim().to_owned());
         self.shape = Shape::Records(false);
-        Seen::Table
+        LineKind::Table
     }
 
-    fn field(&mut self, line: &str, marked: bool, number: u64) -> Seen {
+    fn field(&mut self, line: &str, marked: bool, number: u64) -> LineKind {
         if !self.pending.is_empty() {
             if self.pending == "1" {
                 self.table += 1;
@@ -199,60 +198,60 @@ impl Rows {
         }
         let parts = line.split_once('|').or_else(|| line.split_once(':').filter(|_| marked));
         match parts {
-            Some((name, value)) if self.columns.len() < MOST_COLUMNS => {
+            Some((name, value)) if self.columns.len() < MAX_COLUMNS => {
                 let name = plain_name(name);
                 if !marked && self.columns.first() == Some(&name) {
                     self.next = vec![name, value.trim().to_owned()];
                     self.shape = Shape::None;
-                    return Seen::Row;
+                    return LineKind::Row;
                 }
                 self.columns.push(name);
                 self.cells.push(value.trim().to_owned());
-                Seen::Table
+                LineKind::Table
             }
             _ if self.columns.is_empty() => {
                 self.shape = Shape::None;
                 self.heading(line, number)
             }
-            // Lines below the last record are no fields of it.
+            // Lines after the last record are not fields of it.
             _ if marked => {
                 self.shape = Shape::None;
-                Seen::Row
+                LineKind::Row
             }
             _ if line.trim().is_empty() => {
                 self.pending.push('+');
-                Seen::Row
+                LineKind::Row
             }
-            _ => Seen::Table,
+            _ => LineKind::Table,
         }
     }
 
-    fn separated(&mut self, line: &str, separator: char, number: u64) -> Seen {
+    fn separated(&mut self, line: &str, separator: char, number: u64) -> LineKind {
         if self.pending.is_empty() {
             self.line = number;
             let trimmed = line.trim();
             if is_ruler(trimmed) {
                 self.set_ruler(line);
-                return Seen::Table;
+                return LineKind::Table;
             }
             if trimmed.is_empty() || is_footer(trimmed) {
-                // Nothing ends a table of one column but this, and boxes have a ruler below.
+                // A table with a single column ends only here; boxes have a ruler below.
                 self.shape = Shape::None;
-                return Seen::Nothing;
+                return LineKind::Other;
             }
         }
         let open = separator != '|' && (line.matches('"').count() % 2 == 1) == self.pending.is_empty();
-        if open && self.pending.len() + line.len() < LONGEST {
+        if open && self.pending.len() + line.len() < MAX_ROW {
             self.pending.push_str(line);
             self.pending.push('\n');
-            return Seen::Table;
+            return LineKind::Table;
         }
         let whole = std::mem::take(&mut self.pending);
         let row = if whole.is_empty() { line } else { &(whole + line) };
         self.row(row, separator, number)
     }
 
-    fn row(&mut self, line: &str, separator: char, number: u64) -> Seen {
+    fn row(&mut self, line: &str, separator: char, number: u64) -> LineKind {
         let mut cells = std::mem::take(&mut self.cells);
         cut(line, separator, &mut cells);
         self.cells = cells;
@@ -263,18 +262,18 @@ impl Rows {
             let again = self.columns.len() > 1 || (self.known.0)(&plain_name(&self.cells[0])) == Known::Alone;
             if again && self.cells.iter().zip(&self.columns).all(|(cell, column)| plain_name(cell) == *column) {
                 self.table += 1;
-                return Seen::Table;
+                return LineKind::Table;
             }
-            return Seen::Row;
+            return LineKind::Row;
         }
         if self.by_ruler(line) {
-            return Seen::Row;
+            return LineKind::Row;
         }
         if self.separator(line).is_some() {
             return self.heading(line, number);
         }
-        // A line without any separator is a remark of the client's, and not a row.
-        if line.contains(separator) { Seen::Broken } else { Seen::Nothing }
+        // A line without separator is a remark of the client rather than a row.
+        if line.contains(separator) { LineKind::Broken } else { LineKind::Other }
     }
 
     fn set_ruler(&mut self, line: &str) {
@@ -282,7 +281,7 @@ impl Rows {
         self.ruler.extend(line.chars().enumerate().filter(|(_, letter)| *letter == '+').map(|(at, _)| at));
     }
 
-    /// Cuts a row where the ruler does: a text in it may hold separators.
+    /// Splits a row at the ruler's positions: cells may contain separators.
     fn by_ruler(&mut self, line: &str) -> bool {
         if self.ruler.len() + 1 != self.columns.len() {
             return false;
@@ -302,7 +301,7 @@ impl Rows {
     }
 }
 
-/// A line between records, as psql and mysql draw it. True for the first record of a table.
+/// A separator of records as printed by psql and mysql. True for the first record of a table.
 fn record_mark(line: &str) -> Option<bool> {
     let line = line.trim();
     if let Some(rest) = line.strip_prefix("-[ RECORD ").or_else(|| line.strip_prefix("+-[ RECORD ")) {
@@ -326,7 +325,7 @@ fn is_footer(line: &str) -> bool {
         || line.starts_with("Time: ")
 }
 
-/// A name as it is compared: lower case, without quotes and blanks.
+/// A name normalised for comparison: lower case, without quotes and blanks.
 fn plain_name(name: &str) -> String {
     unquoted(name).to_ascii_lowercase()
 }
@@ -335,7 +334,7 @@ fn unquoted(cell: &str) -> &str {
     cell.trim().trim_matches('"').trim()
 }
 
-/// Cuts a line into cells, which keep their memory.
+/// Splits a line into cells, reusing their memory.
 fn cut(line: &str, separator: char, cells: &mut Vec<String>) {
     let mut count = 0;
     let mut put = |cell: &str| {

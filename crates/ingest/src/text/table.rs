@@ -2,21 +2,21 @@
 
 use std::borrow::Cow;
 
-/// One table, with its headings joined to one name for each column.
+/// A table, with its headings joined to a name for each column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
     /// The nearest heading above it.
     pub(crate) heading: String,
-    /// Where it begins.
+    /// Its first line.
     pub(crate) line: u64,
-    /// Names of its columns, in lower case, with single spaces; headings over several columns stand before their own.
+    /// Names of its columns, in lower case with single spaces; spanning headings precede the column's own.
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Row>,
-    /// The input, or what may be kept of it, ended inside.
+    /// The table is truncated by the end of the input or by a limit.
     pub(crate) cut: bool,
 }
 
-/// A row of cells, without blanks around them.
+/// A row of trimmed cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Row {
     pub(crate) line: u64,
@@ -24,25 +24,25 @@ pub(crate) struct Row {
 }
 
 impl Table {
-    /// The column that is called this.
+    /// The column with this name.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// The first column whose name begins so.
+    /// The first column whose name has this prefix.
     pub(crate) fn column_like(&self, start: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.starts_with(start))
     }
 }
 
 impl Row {
-    /// A cell; empty where the row has none there.
+    /// A cell; empty if missing.
     pub(crate) fn cell(&self, column: usize) -> &str {
         self.cells.get(column).map_or("", String::as_str)
     }
 }
 
-/// As it is compared: lower case, single spaces.
+/// Normalises a name for comparison: lower case, single spaces.
 pub(crate) fn plain(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for word in name.split_whitespace() {
@@ -54,7 +54,7 @@ pub(crate) fn plain(name: &str) -> String {
     out
 }
 
-/// The cells of a line; quotes are taken off, and doubled quotes within them are one (RFC 4180).
+/// The cells of a line; quotes are removed, and doubled quotes within them are a single quote (RFC 4180).
 pub(crate) fn cells(line: &str, separator: char) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
@@ -79,7 +79,7 @@ pub(crate) fn cells(line: &str, separator: char) -> impl Iterator<Item = Cow<'_,
     })
 }
 
-/// Where columns are, in letters from the beginning of the line.
+/// Positions of columns, in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ruler {
     spans: Vec<(usize, usize)>,
@@ -107,8 +107,8 @@ impl Ruler {
         Some(Self { spans })
     }
 
-    /// True for a single run of dashes that stands well inside of the line: a ruler below a heading over several columns,
-    /// or the end of a section.
+    /// True for a single run of dashes that is well inside of the line: a ruler below a spanning heading, or the end of
+    /// a section.
     pub(crate) fn is_inner(&self) -> bool {
         matches!(self.spans.as_slice(), [(from, to)] if *from >= 8 && to - from >= 20)
     }
@@ -118,7 +118,7 @@ impl Ruler {
         self.spans.len() == 1
     }
 
-    /// A line's cells. Each reaches to where the next one begins, and the last to the end of the line.
+    /// A line's cells. Each extends to the begin of the next, and the last to the end of the line.
     pub(crate) fn cells(&self, line: &str) -> Vec<String> {
         if line.is_ascii() {
             return self.cut(line.len(), |from, to| spaced(&line[from..to]));
@@ -145,7 +145,7 @@ pub(crate) fn spaced(text: &str) -> String {
     out
 }
 
-/// Names of columns: what stands above each part of the ruler, from top to bottom.
+/// Names of columns: the text above each part of the ruler, from top to bottom.
 pub(crate) fn titles(ruler: &Ruler, heads: &[String]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for head in heads {
@@ -167,7 +167,7 @@ mod tests {
     use super::{Ruler, cells};
 
     #[test]
-    fn cells_are_cut_where_the_ruler_says() {
+    fn cells_are_split_by_the_ruler() {
         let ruler = Ruler::of("------ ---- ----").unwrap();
         assert_eq!(ruler.cells("a b     1    22"), ["a b", "1", "22"]);
         assert_eq!(ruler.cells("a            22 and more"), ["a", "", "22 and more"]);

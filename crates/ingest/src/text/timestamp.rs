@@ -1,8 +1,8 @@
-//! Timestamps in all the forms that inputs print, and the one policy for their zones.
+//! Timestamps in all formats of inputs, and the policy for their zones.
 //!
-//! Inside, every time is in UTC. An offset that is given is always applied, and seconds since 1970 are UTC. A time without
-//! an offset is in the zone of [`crate::Input`], UTC by default; abbreviations of zones other than UTC and GMT are no
-//! offsets, because several zones share them. The [`crate::Builder`] applies the policy and records its use.
+//! Internally, all times are in UTC. A given offset is always applied, and seconds since 1970 are UTC. A time without
+//! an offset is in the zone of [`crate::Input`], UTC by default; abbreviations of zones other than UTC and GMT are not
+//! offsets, because they are ambiguous. The [`crate::Builder`] applies the policy and records its use.
 
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
@@ -11,27 +11,27 @@ use plimsoll_units::Span;
 
 use crate::text;
 
-/// A time as it was printed.
+/// A time as printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stamp {
     at: DateTime,
-    /// `at` is in UTC: it had an offset.
+    /// `at` is in UTC, because it had an offset.
     is_utc: bool,
-    /// Day and month could be the other way round.
+    /// Day and month may be swapped.
     pub(crate) doubtful: bool,
 }
 
-/// The time that a line between tables gives.
+/// The time of a line between tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Taken {
-    /// The next sample was taken at this time.
+    /// The time of the next sample.
     At(Stamp),
-    /// The next sample was taken so long after the one before, at a time that cannot be read.
+    /// The interval since the preceding sample; the time is unreadable.
     Every(Span),
 }
 
-/// Bytes of the longest text that is read as a timestamp.
-const LONGEST: usize = 100;
+/// Maximum bytes of a timestamp.
+const MAX_BYTES: usize = 100;
 
 impl Stamp {
     const fn local(at: DateTime) -> Self {
@@ -52,7 +52,8 @@ impl Stamp {
         }
     }
 
-    /// A time of day on the date of another timestamp, in the same zone; on the next date if it would be before it.
+    /// A time of day on the date of another timestamp in the same zone; on the next date if it would otherwise be
+    /// earlier.
     pub(crate) fn next_at(self, time: Time) -> Option<Self> {
         let at = self.at.date().to_datetime(time);
         let at = if at < self.at { at.checked_add(SignedDuration::from_hours(24)).ok()? } else { at };
@@ -64,14 +65,14 @@ impl Stamp {
         Self::local(date.to_datetime(time))
     }
 
-    /// Its time in UTC if it has an offset, as printed otherwise.
+    /// The time, in UTC if it has an offset, otherwise as printed.
     pub(crate) const fn parts(self) -> (DateTime, bool) {
         (self.at, self.is_utc)
     }
 }
 
-/// A time in UTC, in any form that inputs print: one without an offset is in `zone`, or in UTC where none is given.
-/// `None` for what is no time.
+/// Parses a time in any format of inputs to UTC: without an offset it is in `zone`, or UTC by default. `None` for other
+/// texts.
 pub fn time_in_utc(text: &str, zone: Option<&TimeZone>) -> Option<DateTime> {
     match (parse(text)?.parts(), zone) {
         ((at, false), Some(zone)) => Some(in_zone(at, zone)),
@@ -79,7 +80,7 @@ pub fn time_in_utc(text: &str, zone: Option<&TimeZone>) -> Option<DateTime> {
     }
 }
 
-/// A time on the clock of `zone` in UTC. Of times that a change of the clock repeats, the first is meant.
+/// Converts a time in `zone` to UTC. Of times repeated by a clock change, the first is used.
 pub(crate) fn in_zone(at: DateTime, zone: &TimeZone) -> DateTime {
     let timestamp = zone.to_ambiguous_timestamp(at).compatible();
     timestamp.map_or(at, |timestamp| Offset::UTC.to_datetime(timestamp))
@@ -94,11 +95,11 @@ pub(crate) fn name(zone: &TimeZone) -> String {
             let minutes = offset.seconds() / 60;
             format!("{}{:02}:{:02}", if minutes < 0 { '-' } else { '+' }, minutes.abs() / 60, minutes.abs() % 60)
         }
-        (None, Err(_)) => "the zone that was given".to_owned(),
+        (None, Err(_)) => "the given zone".to_owned(),
     }
 }
 
-/// Seconds since 1970 as a time in UTC, from 1990 to 2100: other numbers are no times.
+/// Seconds since 1970 as a time in UTC, from 1990 to 2100; other numbers are not times.
 pub(crate) fn of_unix(seconds: f64) -> Option<DateTime> {
     if !(631_152_000.0..4_102_444_800.0).contains(&seconds) {
         return None;
@@ -108,25 +109,25 @@ pub(crate) fn of_unix(seconds: f64) -> Option<DateTime> {
     Some(Offset::UTC.to_datetime(timestamp))
 }
 
-/// `at` and so many seconds more, which may be negative. `None` beyond the calendar.
+/// `at` plus `seconds`, which may be negative. `None` beyond the calendar.
 pub(crate) fn later(at: DateTime, seconds: f64) -> Option<DateTime> {
     at.checked_add(SignedDuration::try_from_secs_f64(seconds).ok()?).ok()
 }
 
-/// The beginning of a window of this length that ends `at`.
+/// The begin of a window of this length that ends at `at`.
 pub(crate) fn before(at: DateTime, length: Span) -> Option<DateTime> {
     at.checked_sub(SignedDuration::from_nanos(i64::try_from(length.as_nanos()).ok()?)).ok()
 }
 
-/// A time on the clock of its own host, whatever offset it has.
+/// A time in local time of its host, ignoring its offset.
 pub(crate) fn local(text: &str) -> Option<DateTime> {
     parse(text).map(|stamp| stamp.parts().0)
 }
 
-/// The timestamp that a whole line gives: also `TS 1520256895.003 2018-03-05 13:34:55`, and the headings of `\watch`.
+/// The timestamp of a whole line, including `TS 1520256895.003 2018-03-05 13:34:55` and the headings of `\watch`.
 pub(crate) fn of_line(line: &str) -> Option<Taken> {
     let line = line.trim();
-    if line.len() > LONGEST || !line.bytes().any(|byte| byte.is_ascii_digit()) {
+    if line.len() > MAX_BYTES || !line.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let (text, every) = match line.rsplit_once("(every ") {
@@ -134,17 +135,17 @@ pub(crate) fn of_line(line: &str) -> Option<Taken> {
         None => (line, None),
     };
     let text = text.strip_prefix("TS ").unwrap_or(text);
-    // A number or a date alone may be any value of a table.
+    // A bare number or date may be any value of a table.
     let is_time = text.contains(':') || unix_digits(text);
     let at = if is_time { parse(text) } else { None };
     at.map(Taken::At).or(every.map(Taken::Every))
 }
 
-/// The timestamp that a text consists of: ISO 8601, the dates of many countries, seconds or milliseconds since 1970, the
-/// words of `date`, and the dates of Oracle.
+/// Parses a whole text as a timestamp: ISO 8601, the dates of many countries, seconds or milliseconds since 1970, the
+/// output of `date`, and the dates of Oracle.
 pub(crate) fn parse(text: &str) -> Option<Stamp> {
     let text = text.trim().trim_matches('"').trim();
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return None;
     }
     let first = text.as_bytes().first()?;
@@ -155,14 +156,14 @@ pub(crate) fn parse(text: &str) -> Option<Stamp> {
         return Some(Stamp::local(at));
     }
     unix(text).or_else(|| numeric(text)).or_else(|| spoken(text)).or_else(|| {
-        // ISO 8601 in its rarer forms.
+        // Rarer formats of ISO 8601.
         let timestamp = text.parse::<jiff::Timestamp>().ok();
         let utc = timestamp.map(|timestamp| Stamp::utc(Offset::UTC.to_datetime(timestamp)));
         utc.or_else(|| text.parse().ok().map(Stamp::local))
     })
 }
 
-/// `2024-03-14T17:53:14` without anything behind it, quickly: most samples have it.
+/// Fast path for `2024-03-14T17:53:14` without suffix, the most frequent format of samples.
 fn iso(text: &[u8]) -> Option<DateTime> {
     let text: &[u8; 19] = text.try_into().ok()?;
     if !matches!([4, 7, 10, 13, 16].map(|at| text[at]), [b'-', b'-', b'T' | b' ', b':', b':']) {
@@ -176,14 +177,14 @@ fn iso(text: &[u8]) -> Option<DateTime> {
     DateTime::new(number(0, 4)?, two(5)?, two(8)?, two(11)?, two(14)?, two(17)?, 0).ok()
 }
 
-/// Seconds since 1970 of this century: ten digits, with or without decimals.
+/// Seconds since 1970 in this century: ten digits, with optional decimals.
 fn unix_digits(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     whole.len() == 10 && digits(whole) && digits(fraction)
 }
 
-/// Seconds or milliseconds since 1970. What follows ten digits is the same time in words.
+/// Seconds or milliseconds since 1970. Text after ten digits repeats the time.
 fn unix(text: &str) -> Option<Stamp> {
     let (number, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
     let repeats = || unix_digits(number) && parse(rest).is_some();
@@ -194,10 +195,10 @@ fn unix(text: &str) -> Option<Stamp> {
     of_unix(seconds).or_else(|| of_unix(seconds / 1e3)).map(Stamp::utc)
 }
 
-/// A date of digits, or with the name of its month between hyphens, and a time: `03/24/15 16:46:04`,
-/// `2026-01-31 12:30:05.25+01`, `11-Oct-18 04:00`.
+/// A numeric date, or with the name of its month between hyphens, and a time: `03/24/15 16:46:04`, `2026-01-31
+/// 12:30:05.25+01`, `11-Oct-18 04:00`.
 fn numeric(text: &str) -> Option<Stamp> {
-    // Names of months are filled up with blanks in some languages.
+    // Some languages pad the names of months with blanks.
     let text = text.replace(" -", "-");
     let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let is_mark = |(at, byte): &(usize, u8)| match byte {
@@ -219,7 +220,7 @@ fn numeric(text: &str) -> Option<Stamp> {
     Some(Stamp { doubtful: doubtful && words.afternoon.is_none(), ..stamp })
 }
 
-/// What may follow a time: half of the day, and a zone.
+/// Words after a time: half of the day, and a zone.
 #[derive(Default)]
 struct Words {
     afternoon: Option<bool>,
@@ -229,7 +230,7 @@ struct Words {
 impl Words {
     fn of(text: &str) -> Option<Self> {
         let mut words = Self::default();
-        // `[Europe/Berlin]` repeats what the offset gives.
+        // `[Europe/Berlin]` repeats the offset.
         let text = text.split('[').next()?;
         for (index, word) in text.split_whitespace().enumerate() {
             if let Some(afternoon) = afternoon(word) {
@@ -277,7 +278,7 @@ fn offset(word: &str) -> Option<Offset> {
     Offset::from_seconds(sign * (number(hours, 15)? * 3_600 + number(minutes, 59)? * 60)).ok()
 }
 
-/// The words of `date` in either order, in English: `Sat Jan 31 12:30:05 CET 2026`, `Sat 31 Jan 2026 12:30:05 PM +09`.
+/// The output of `date` in either order, in English: `Sat Jan 31 12:30:05 CET 2026`, `Sat 31 Jan 2026 12:30:05 PM +09`.
 fn spoken(text: &str) -> Option<Stamp> {
     let (mut day, mut month, mut year, mut clock) = (None, None, None, None);
     let mut rest = Words::default();
@@ -312,7 +313,7 @@ fn spoken(text: &str) -> Option<Stamp> {
     Stamp::with_offset(date.to_datetime(half_day(clock_of(clock?, true)?, rest.afternoon)?), rest.offset)
 }
 
-/// A date, and whether day and month could be the other way round. Dates with slashes are American, unless they cannot be.
+/// A date, and whether day and month may be swapped. Dates with slashes are American unless that is impossible.
 pub(crate) fn date(text: &str) -> Option<(Date, bool)> {
     if text.bytes().filter(|byte| *byte == b'-').count() == 2
         && let Some(date) = named(text)
@@ -322,7 +323,7 @@ pub(crate) fn date(text: &str) -> Option<(Date, bool)> {
     if text.len() == 6
         && let Some(date) = text::whole(text.as_bytes())
     {
-        // `260131`: the year first.
+        // `260131`: year, month, day.
         let [year, month, day] = [date / 10_000, date / 100 % 100, date % 100].map(|part| part as i8);
         return Some((Date::new(2000 + i16::from(year), month, day).ok()?, false));
     }
@@ -337,7 +338,7 @@ pub(crate) fn date(text: &str) -> Option<(Date, bool)> {
     let (year, month, day, doubtful) = if digits == 4 {
         (a, b, c, false)
     } else if text.contains('/') && a <= 12 {
-        // The C locale prints two digits of the year, and the month first.
+        // The C locale prints two digits of the year, with the month first.
         (year(c), a, b, c > 99 && b <= 12 && a != b)
     } else {
         (year(c), b, a, false)
@@ -346,11 +347,11 @@ pub(crate) fn date(text: &str) -> Option<(Date, bool)> {
     Some((date, doubtful))
 }
 
-/// `11-Oct-18`, `10-FEB-2016`, `16-2月-13`: the day, the name of the month in many languages, the year.
+/// `11-Oct-18`, `10-FEB-2016`, `16-2月-13`: day, name of the month in many languages, year.
 fn named(text: &str) -> Option<Date> {
     let mut parts = text.splitn(3, '-').map(str::trim);
     let (day, name, year) = (parts.next()?, parts.next()?, parts.next()?);
-    // A month of digits alone is in the order of numeric dates.
+    // A numeric month follows the order of numeric dates.
     if day.len() > 2 || name.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -359,14 +360,14 @@ fn named(text: &str) -> Option<Date> {
     Date::new(year, month(name)?, day.parse().ok()?).ok()
 }
 
-/// A time of day, and whether `next` belongs to it: `11:30:01 PM`. Hours, minutes and seconds are all needed.
+/// A time of day, and whether `next` belongs to it: `11:30:01 PM`. Hours, minutes and seconds are required.
 pub(crate) fn time_of_day(text: &str, next: &str) -> Option<(Time, bool)> {
     let text = text.split(['+', '-', 'Z']).next()?;
     let half = afternoon(next);
     Some((half_day(clock_of(text, false)?, half)?, half.is_some()))
 }
 
-/// `12:30:05.25`, `21:23.10`, `13時20分09秒`; without seconds where that is allowed.
+/// `12:30:05.25`, `21:23.10`, `13時20分09秒`; seconds may be missing if allowed.
 fn clock_of(text: &str, without_seconds: bool) -> Option<Time> {
     if !text.as_bytes().first()?.is_ascii_digit() {
         return None;
@@ -386,28 +387,28 @@ fn clock_of(text: &str, without_seconds: bool) -> Option<Time> {
     if numbers.next().is_some() {
         return None;
     }
-    // A leap second is counted with the one before.
+    // A leap second is mapped to the preceding second.
     Time::new(hour, minute, if second == 60 { 59 } else { second }, nanos).ok()
 }
 
 fn half_day(time: Time, afternoon: Option<bool>) -> Option<Time> {
     let Some(afternoon) = afternoon else { return Some(time) };
     if time.hour() > 12 {
-        // Some programs add the word to 24 hours.
+        // Some programs add the word to times of 24 hours.
         return Some(time);
     }
     let hour = time.hour() % 12 + if afternoon { 12 } else { 0 };
     time.with().hour(hour).build().ok()
 }
 
-/// `10s)` of `(every 10s)`.
+/// `10s)` from `(every 10s)`.
 fn interval(every: &str) -> Option<Span> {
     let number = every.strip_suffix(')')?.trim_end_matches('s');
     number.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds < 1e9).map(Span::from_secs_f64)
 }
 
-/// Names of months: English first, then the names that German, French, Spanish, Portuguese, Italian, Dutch, Scandinavian,
-/// Polish, Turkish and Russian spell otherwise.
+/// Names of months: English first, then the different names in German, French, Spanish, Portuguese, Italian, Dutch,
+/// Scandinavian, Polish, Turkish and Russian.
 const MONTHS: [&[&str]; 12] = [
     &["jan", "ene", "gen", "sty", "oca", "\u{44f}\u{43d}\u{432}"],
     &["feb", "fev", "f\u{e9}v", "lut", "\u{15f}ub", "\u{444}\u{435}\u{432}"],
@@ -423,7 +424,7 @@ const MONTHS: [&[&str]; 12] = [
     &["dec", "d\u{e9}c", "dez", "dic", "des", "gru", "ara", "\u{434}\u{435}\u{43a}"],
 ];
 
-/// The number of a month by its name.
+/// The number of a month from its name.
 fn month(name: &str) -> Option<i8> {
     let name = name.to_lowercase();
     // 10, 11 and 12 in Japanese and Chinese.
@@ -431,7 +432,7 @@ fn month(name: &str) -> Option<i8> {
     if let Ok(number) = digits.parse() {
         return (1..=12).contains(&number).then_some(number);
     }
-    // The longest name that fits: "juil" is not "jui".
+    // The longest matching name, because "juil" begins with "jui".
     let fits = |names: &[&str]| names.iter().filter(|known| name.starts_with(**known)).map(|known| known.len()).max();
     let best = MONTHS.iter().enumerate().filter_map(|(index, names)| Some((fits(names)?, index))).max()?;
     Some(best.1 as i8 + 1)
@@ -528,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_times() {
+    fn other_texts_are_not_times() {
         for text in
             ["", "12", "sda", "soon", "2026-03-02T25:00:00Z", "1e400", "NaN", "31/31/2019 13:20:09", "31-Feb-21 04:00"]
         {

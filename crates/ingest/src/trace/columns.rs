@@ -1,11 +1,11 @@
-//! Dialects of one operation per line in fixed columns: a constant [`Layout`] each, and the engine that reads them.
+//! Dialects with an operation per line in fixed columns: a constant [`Layout`] for each, and their common reader.
 //!
 //! Sources: MSR Cambridge (Narayanan et al. 2008), SYSTOR '17 (Lee et al. 2017), Alibaba (Li et al. 2020), Tencent (Zhang
 //! et al. 2020), Florida International University (Koller, Rangaswami 2010), Cydonia (Bhandari et al. 2021).
 
 use plimsoll_record::Action;
 
-use super::dialect::{About, Dialect, Line, Row, Rows, SECTOR, Said, Sink, resembles};
+use super::dialect::{About, Dialect, Line, Row, Rows, SECTOR, Sink, TraceRecord, resembles};
 use super::records::{Command, command};
 use crate::form::{Form, Head, Resemblance, Takes};
 use crate::reading::Scope;
@@ -13,74 +13,74 @@ use crate::text::{hexadecimal, scaled, split, whole, words};
 
 /// The columns of a dialect, counted from 0.
 struct Layout {
-    /// How specific a line is: among dialects that fit an input, the one with more marks is taken.
+    /// Number of marks, to rank dialects that match an input.
     marks: u8,
-    /// Lines that must fit for the dialect to be recognised.
-    least: u32,
-    /// The separator; a blank stands for any run of blanks and tabs.
+    /// Lines that must match for recognition.
+    min_lines: u32,
+    /// The separator; a blank matches any run of blanks and tabs.
     separator: u8,
     /// The number of columns.
     fields: usize,
     /// Further columns are allowed.
     open_ended: bool,
-    /// Lines that begin with `#` are remarks.
+    /// Lines beginning with `#` are remarks.
     remarks: bool,
-    /// Puts the columns of a line into their order. Returns their number, 0 if they do not fit.
+    /// Arranges the columns of a line. Returns their number, 0 if they do not match.
     arrange: Option<fn(&mut Fields<'_>, usize) -> usize>,
     time: (usize, Clock),
-    /// The first address, and bytes of its unit.
+    /// Column of the address, and bytes of its unit.
     place: (usize, u64),
-    /// The length, and bytes of its unit; one unit of `place` if none.
+    /// Column of the length, and bytes of its unit; a unit of `place` if none.
     length: Option<(usize, u64)>,
-    /// Bytes of the longest operation; a longer one belongs to another table of numbers.
+    /// Maximum bytes of an operation; larger values indicate another kind of table.
     longest: u64,
     action: (usize, Words),
-    /// The columns that name the volume together.
+    /// The columns that together name the volume.
     volume: &'static [usize],
-    /// The response time, and nanoseconds of its unit.
+    /// Column of the response time, and nanoseconds of its unit.
     took: Option<(usize, u64)>,
-    /// Other columns that hold whole numbers.
+    /// Other columns with integers.
     numbers: &'static [usize],
-    /// Columns with one of a few words.
+    /// Columns with a fixed set of words.
     fixed: &'static [(usize, &'static [&'static [u8]])],
-    /// Nanoseconds from 1970 to the zero of the clock, if that is a moment of the calendar.
+    /// Nanoseconds from 1970 to the origin of the clock, if known.
     epoch_ns: Option<i128>,
-    /// Nanoseconds of the smallest step of the clock, if that is large.
+    /// Nanoseconds of the clock's resolution, if coarse.
     tick_ns: u64,
-    /// The scope that the name of a volume stands for.
+    /// The scope of a volume name.
     scope: Option<fn(&str) -> Scope>,
-    /// What the dialect leaves open.
+    /// Information that the dialect lacks.
     doubts: &'static [&'static str],
 }
 
 /// The fields of a line.
 type Fields<'a> = [&'a [u8]; 16];
 
-/// How a column tells the time.
+/// Encoding of the time column.
 #[derive(Clone, Copy)]
 enum Clock {
-    /// Whole numbers of a unit in nanoseconds.
+    /// Integers of a unit in nanoseconds.
     Whole(u64),
-    /// The same, with decimals or without.
+    /// The same with optional decimals.
     Decimal(u64),
     /// Seconds, always with decimals.
     Seconds,
     /// Seconds since 1970.
     Calendar,
-    /// Microseconds since the operation before; several lines with one number in the given column are one operation.
+    /// Microseconds since the preceding operation; lines with equal numbers in the given column are a single operation.
     Gaps(usize),
-    /// One unit if some time has decimals, else the other; with the sentence about it.
+    /// The first unit if some time has decimals, else the second; with the note about it.
     ByPoint((u64, &'static str), (u64, &'static str)),
     /// The first unit if the first time is too large for seconds, else the second.
     BySize((u64, &'static str), (u64, &'static str)),
 }
 
-/// How a column tells reads from writes.
+/// Encoding of reads and writes.
 #[derive(Clone, Copy)]
 enum Words {
-    /// A word for reads and a word for writes, in either case.
+    /// A word for reads and a word for writes, ignoring case.
     Of(&'static [u8], &'static [u8]),
-    /// The same; commands that move nothing have no word.
+    /// The same, but commands without data have no word.
     OrNone(&'static [u8], &'static [u8]),
     /// A hexadecimal number whose lowest bit is set for reads.
     Flags,
@@ -94,17 +94,17 @@ const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 /// Nanoseconds of a tick of Windows' clock.
 const TICK: u64 = 100;
-/// Nanoseconds from 1601, where that clock begins, to 1970.
+/// Nanoseconds from 1601, the origin of that clock, to 1970.
 const FROM_1601: i128 = -11_644_473_600_000_000_000;
 /// Nanoseconds since 1970: 2001 to 2096.
 const CALENDAR: std::ops::Range<u64> = 1_000_000_000_000_000_000..4_000_000_000_000_000_000;
-/// More seconds than this are more than a thousand years.
+/// More seconds than in a thousand years.
 const NO_SECONDS: u64 = 100_000_000_000;
-const IN_MICROSECONDS: &str = "it does not name the unit of its times: microseconds are taken";
+const IN_MICROSECONDS: &str = "it lacks the unit of its times: microseconds are assumed";
 
 const COMMAS: Layout = Layout {
     marks: 6,
-    least: 1,
+    min_lines: 1,
     separator: b',',
     fields: 5,
     open_ended: false,
@@ -161,7 +161,7 @@ pub(crate) const SYSTOR: Form = {
     Form::trace("trace-systor17", "SYSTOR '17 trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
 };
 
-/// The Storage Performance Council's exchange format: `unit,block,size,r|w,seconds`, and possibly more fields.
+/// The Storage Performance Council's exchange format: `unit,block,size,r|w,seconds`, with optional further fields.
 pub(crate) const SPC: Form = {
     static LAYOUT: Layout = Layout {
         marks: 5,
@@ -173,7 +173,7 @@ pub(crate) const SPC: Form = {
         length: Some((2, 1)),
         action: (3, Words::Of(b"r", b"w")),
         time: (4, Clock::Decimal(SECOND)),
-        doubts: &["it does not say how large a block is: 512 bytes are taken, as in all that are published"],
+        doubts: &["it lacks the block size: 512 bytes are assumed, as in all published traces"],
         ..COMMAS
     };
     Form::trace("trace-spc", "SPC trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
@@ -205,13 +205,13 @@ pub(crate) const TENCENT: Form = {
         numbers: &[4],
         epoch_ns: Some(0),
         tick_ns: SECOND,
-        doubts: &["its times are whole seconds: what happened within a second is not told apart"],
+        doubts: &["its times are whole seconds: the order within a second is unknown"],
         ..COMMAS
     };
     Form::trace("trace-tencent", "Tencent block trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
 };
 
-/// Virtual disks of `CloudPhysics`, as libCacheSim prints them: `version,time,command,bytes,sector`.
+/// Virtual disks of `CloudPhysics` in libCacheSim's format: `version,time,command,bytes,sector`.
 pub(crate) const CLOUDPHYSICS: Form = {
     static LAYOUT: Layout = Layout {
         fixed: &[(0, &[b"1", b"2"])],
@@ -245,18 +245,18 @@ pub(crate) const CYDONIA: Form = {
     )
 };
 
-/// The same in blocks of a cache: `operation,microseconds since the one before,block,r|w,bytes before,bytes after`. An
-/// operation has a row for each block that it touches; a write that covers a block in part reads that block first.
+/// The same in cache blocks: `operation,microseconds since the preceding operation,block,r|w,bytes before,bytes after`.
+/// An operation has a row for each block that it covers; a write that covers a part of a block reads the block first.
 pub(crate) const CYDONIA_CACHE: Form = {
     static LAYOUT: Layout = Layout {
-        least: 2,
+        min_lines: 2,
         fields: 6,
         time: (1, Clock::Gaps(0)),
         place: (2, 4096),
         action: (3, Words::Of(b"r", b"w")),
         doubts: &[
             IN_MICROSECONDS,
-            "its records are blocks of 4 KiB that a cache was asked for, not operations: there are more of them",
+            "its records are requested cache blocks of 4 KiB, which are more numerous than operations",
         ],
         ..COMMAS
     };
@@ -264,8 +264,8 @@ pub(crate) const CYDONIA_CACHE: Form = {
     Form::trace("trace-cydonia-cache", "CloudPhysics cache trace (Cydonia)", Takes::Text, fits, || LAYOUT.open())
 };
 
-/// Hosts of Florida International University: `time pid process sector sectors R|W major minor hash`. Names of processes
-/// may contain blanks, so columns count from the end; not every trace has the hash of the contents.
+/// Hosts of Florida International University: `time pid process sector sectors R|W major minor hash`. Process names may
+/// contain blanks, so columns are counted from the end; some traces lack the hash of the contents.
 pub(crate) const FIU: Form = {
     static LAYOUT: Layout = Layout {
         marks: 5,
@@ -291,18 +291,18 @@ pub(crate) const FIU: Form = {
     Form::trace("trace-fiu", "FIU trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
 };
 
-/// Inputs of simulators of disks and flash: `time device sector sectors flags`.
+/// Inputs of disk and flash simulators: `time device sector sectors flags`.
 pub(crate) const SIMULATORS: Form = {
     static LAYOUT: Layout = Layout {
         marks: 2,
-        least: 3,
+        min_lines: 3,
         separator: b' ',
         remarks: true,
         time: (
             0,
             Clock::ByPoint(
-                (MILLISECOND, "they have decimals, so milliseconds are taken, as DiskSim has them"),
-                (NANOSECOND, "they are whole numbers, so nanoseconds are taken, as SSDsim and MQSim have them"),
+                (MILLISECOND, "they have decimals, so milliseconds are assumed, as for DiskSim"),
+                (NANOSECOND, "they are integers, so nanoseconds are assumed, as for SSDsim and MQSim"),
             ),
         ),
         volume: &[1],
@@ -348,7 +348,7 @@ impl Layout {
                 _ => return None,
             },
         };
-        Some(Command::Asks(action))
+        Some(Command::Operation(action))
     }
 
     /// First byte and length.
@@ -364,20 +364,20 @@ impl Layout {
     }
 }
 
-/// The part of a line from one of its fields to another.
+/// The part of a line between two of its fields.
 fn between<'a>(line: &'a [u8], first: &[u8], last: &[u8]) -> &'a [u8] {
     let at = |field: &[u8]| field.as_ptr().addr().wrapping_sub(line.as_ptr().addr());
     line.get(at(first)..at(last) + last.len()).unwrap_or_default()
 }
 
-/// Reads lines by a [`Layout`].
+/// Reads lines according to a [`Layout`].
 struct Columns {
     layout: &'static Layout,
-    /// Nanoseconds of the unit of times, once it is known.
+    /// Nanoseconds of the unit of times, once known.
     unit: Option<u64>,
     /// The number of the last operation, and its time in microseconds.
     last: (Option<u64>, u64),
-    /// The name of a volume; kept for its memory.
+    /// The name of a volume; kept to reuse its memory.
     name: Vec<u8>,
 }
 
@@ -401,7 +401,7 @@ impl Columns {
                 self.last.1.checked_mul(MICROSECOND)
             }
             Clock::ByPoint((with_point, _), (without, _)) => {
-                // A whole number of milliseconds may be printed without decimals.
+                // An integral number of milliseconds may be printed without decimals.
                 if field.contains(&b'.') {
                     self.unit = Some(with_point);
                 }
@@ -420,8 +420,8 @@ impl Row for Columns {
         self.layout.marks
     }
 
-    fn least(&self) -> u32 {
-        self.layout.least
+    fn min_lines(&self) -> u32 {
+        self.layout.min_lines
     }
 
     fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
@@ -436,15 +436,15 @@ impl Row for Columns {
         };
         let count = layout.arrange.map_or(count, |arrange| arrange(&mut fields, count));
         if !layout.has_fields(&fields, count) {
-            return Line::Broken("it has not the fields of a record: left out");
+            return Line::Broken("it lacks fields of a record: skipped");
         }
         let Some(command) = layout.command(&fields) else {
-            return Line::Broken("it names neither a read nor a write: left out");
+            return Line::Broken("it is neither a read nor a write: skipped");
         };
         let (Some(at_ns), Some((place, length))) = (self.at_ns(&fields), layout.extent(&fields)) else {
-            return Line::Broken("its time, address or length is no number: left out");
+            return Line::Broken("its time, address or length is not a number: skipped");
         };
-        let Command::Asks(action) = command else { return Line::Read };
+        let Command::Operation(action) = command else { return Line::Read };
         let volume = match *layout.volume {
             [] => sink.volume(b""),
             [column] => sink.volume(fields[column]),
@@ -461,7 +461,7 @@ impl Row for Columns {
         let (place, length) = if action == Action::Flush { (0, 0) } else { (place, length) };
         let took_ns = layout.took.and_then(|(column, unit)| scaled(fields[column], unit));
         let (at_ns, action, length) = (Some(at_ns), Some(action), Some(length));
-        sink.asked(&Said { number, at_ns, action, place, length, volume, took_ns });
+        sink.operation(&TraceRecord { number, at_ns, action, place, length, volume, took_ns });
         Line::Read
     }
 
@@ -472,15 +472,15 @@ impl Row for Columns {
             Clock::ByPoint(_, second) | Clock::BySize(_, second) => Some(second.1),
             _ => None,
         };
-        let unit = unit.map(|unit| format!("it does not name the unit of its times: {unit}"));
+        let unit = unit.map(|unit| format!("it lacks the unit of its times: {unit}"));
         let doubts = unit.into_iter().chain(layout.doubts.iter().map(|doubt| (*doubt).to_owned())).collect();
         let (epoch_ns, tick_ns, scope) = (layout.epoch_ns, layout.tick_ns, layout.scope);
         About { epoch_ns, doubts, tick_ns, scope, ..About::default() }
     }
 }
 
-/// Tables of objects for simulators of caches, as libCacheSim reads them: commas, below a line that names the columns
-/// `time`, `object` and `size`. Objects have no address and no kind.
+/// Tables of objects for cache simulators, in libCacheSim's format: commas, below a line with the columns `time`,
+/// `object` and `size`. Objects have no address and no kind.
 #[derive(Default)]
 pub(super) struct Objects {
     columns: Option<ObjectColumns>,
@@ -497,7 +497,7 @@ struct ObjectColumns {
 }
 
 impl ObjectColumns {
-    /// The columns that a first line names.
+    /// The columns named by a first line.
     fn of(fields: &[&[u8]]) -> Option<Self> {
         let find = |names: &[&str]| {
             fields.iter().position(|field| {
@@ -524,7 +524,7 @@ impl Row for Objects {
         let count = split(line, b',', &mut fields);
         let Some(columns) = self.columns else {
             self.columns = if number <= 3 { ObjectColumns::of(&fields[..count.min(12)]) } else { None };
-            return if self.columns.is_some() { Line::Passed } else { Line::Broken("it names no columns: left out") };
+            return if self.columns.is_some() { Line::Passed } else { Line::Broken("it names no columns: skipped") };
         };
         if line.first() == Some(&b'#') {
             return Line::Passed;
@@ -533,11 +533,11 @@ impl Row for Objects {
         self.decimals |= time.contains(&b'.');
         let (at_ns, length) = (scaled(time, SECOND), whole(fields[columns.size]));
         if count != columns.count || at_ns.is_none() || length.is_none() || object.is_empty() {
-            return Line::Broken("it has not the fields that the first line names: left out");
+            return Line::Broken("it lacks fields that the first line names: skipped");
         }
         let place = whole(object).unwrap_or_else(|| hash(object));
         let volume = sink.volume(b"");
-        sink.asked(&Said { number, at_ns, action: None, place, length, volume, took_ns: None });
+        sink.operation(&TraceRecord { number, at_ns, action: None, place, length, volume, took_ns: None });
         Line::Read
     }
 
@@ -547,21 +547,21 @@ impl Row for Objects {
     }
 }
 
-/// What traces of objects leave open.
+/// Information that traces of objects lack.
 pub(super) fn object_doubts() -> Vec<String> {
     vec![
-        "it does not say what was read and what was written: all of it is one class".to_owned(),
-        "its times are taken as seconds, which is what libCacheSim writes".to_owned(),
+        "it does not distinguish reads and writes: all operations are in the same class".to_owned(),
+        "its times are assumed to be seconds, as for libCacheSim".to_owned(),
     ]
 }
 
-/// A number for a named object: FNV-1a (Fowler, Noll, Vo 1991), the same on every machine.
+/// A number for a named object: FNV-1a (Fowler, Noll, Vo 1991), reproducible across machines.
 fn hash(name: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     name.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Page numbers, one in a line, as caches are compared with (Jiang, Zhang 2002). Lines with `*` mark a place.
+/// Page numbers, one per line, as used for comparing caches (Jiang, Zhang 2002). Lines with `*` mark a position.
 #[derive(Default)]
 pub(super) struct Pages;
 
@@ -570,7 +570,7 @@ impl Row for Pages {
         1
     }
 
-    fn least(&self) -> u32 {
+    fn min_lines(&self) -> u32 {
         16
     }
 
@@ -579,15 +579,15 @@ impl Row for Pages {
         if line == b"*" {
             return Line::Passed;
         }
-        let Some(place) = whole(line) else { return Line::Broken("it is no number of a page: left out") };
+        let Some(place) = whole(line) else { return Line::Broken("not a page number: skipped") };
         let volume = sink.volume(b"");
-        sink.asked(&Said { number, at_ns: None, action: None, place, length: None, volume, took_ns: None });
+        sink.operation(&TraceRecord { number, at_ns: None, action: None, place, length: None, volume, took_ns: None });
         Line::Read
     }
 
     fn about(&self) -> About {
-        let doubt = "it has no times, sizes or kinds, so there is a working set and no demand; a page is taken to have \
-                     4 KiB: with another size, multiply the sizes of the curve";
+        let doubt = "it has no times, sizes or kinds, so there is a working set but no demand; pages are assumed to have \
+                             4 KiB: scale the sizes of the curve for other sizes";
         About { doubts: vec![doubt.to_owned()], ..About::default() }
     }
 }

@@ -1,5 +1,5 @@
-//! The interface between a dialect, which turns bytes into operations, and the [`Sink`] that takes them; and the cutter of
-//! lines for dialects of one operation per line.
+//! The interface between a dialect, which converts bytes to operations, and the [`Sink`] that receives them; and the
+//! splitter of lines for dialects with an operation per line.
 
 use std::collections::BTreeMap;
 
@@ -11,75 +11,75 @@ use crate::reading::Scope;
 /// Bytes of a sector, the unit of block addresses.
 pub(super) const SECTOR: u64 = 512;
 
-/// One operation. A missing value is none.
+/// An operation. Missing values are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
-    /// The line, or the record, from 1.
+pub(crate) struct TraceRecord {
+    /// The line or record number, from 1.
     pub(super) number: u64,
-    /// Nanoseconds since the zero of the dialect's clock.
+    /// Nanoseconds since the origin of the dialect's clock.
     pub(super) at_ns: Option<u64>,
     /// Its kind.
     pub(super) action: Option<Action>,
-    /// The first byte; of objects, their identity.
+    /// The first byte; for objects, their identity.
     pub(super) place: u64,
     /// Bytes.
     pub(super) length: Option<u64>,
     /// The volume.
     pub(super) volume: Volume,
-    /// Nanoseconds until the response, if the same record has them.
+    /// Nanoseconds until the response, if the same record contains it.
     pub(super) took_ns: Option<u64>,
 }
 
-/// Takes the operations of a trace.
+/// Receives the operations of a trace.
 pub(crate) trait Sink {
     /// The number of a volume by its name.
     fn volume(&mut self, name: &[u8]) -> Volume;
 
-    /// Takes an operation, and returns a mark for its response.
-    fn asked(&mut self, said: &Said) -> Mark;
+    /// Receives an operation, and returns a mark for its response.
+    fn operation(&mut self, record: &TraceRecord) -> Mark;
 
-    /// Takes the response to an operation, if another record has it.
+    /// Receives the response to an operation, if it is another record.
     fn answered(&mut self, mark: Mark, took_ns: u64);
 
-    /// Takes a record that cannot be read.
-    fn broken(&mut self, number: u64, what: &str);
+    /// Receives an unreadable record.
+    fn broken(&mut self, number: u64, reason: &str);
 }
 
-/// Identifies an operation: its class and time, in the numbers of the sink that took it.
+/// Identifies an operation: its class and time, as numbered by the receiving sink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(super) at_ns: u64,
     pub(super) class: u8,
 }
 
-/// Reads a trace of one dialect.
+/// Reads a trace of a dialect.
 pub(crate) trait Dialect {
-    /// Takes further bytes, cut anywhere.
+    /// Processes further bytes, split anywhere.
     fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink);
 
     /// Ends the trace.
     fn end(&mut self, sink: &mut dyn Sink);
 
-    /// Properties of the trace as far as it was read.
+    /// Properties of the trace so far.
     fn about(&self) -> About;
 }
 
-/// Properties of a trace as a whole.
+/// Properties of a whole trace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
-    /// Nanoseconds from 1970 to the zero of the clock, if that is a moment of the calendar.
+    /// Nanoseconds from 1970 to the origin of the clock, if known.
     pub(super) epoch_ns: Option<i128>,
-    /// What was assumed, or is missing: a sentence each.
+    /// Assumptions and missing information, a sentence each.
     pub(super) doubts: Vec<String>,
-    /// Operations that the recorder could not keep.
+    /// Operations dropped by the recorder.
     pub(super) dropped: u64,
-    /// Nanoseconds of the smallest step of its clock, if that is large.
+    /// Nanoseconds of its clock's resolution, if coarse.
     pub(super) tick_ns: u64,
     /// The order of its records.
     pub(super) order: Order,
-    /// The scope that the name of a volume stands for.
+    /// The scope of a volume name.
     pub(super) scope: Option<fn(&str) -> Scope>,
-    /// What its records are called.
+    /// The unit of its record numbers.
     pub(super) counts: Counts,
 }
 
@@ -88,12 +88,12 @@ pub(crate) struct About {
 pub(super) enum Order {
     /// By time.
     Strict,
-    /// Nearly by time: several processors wrote them.
+    /// Nearly by time: written by several processors.
     #[default]
     Loose,
 }
 
-/// What numbers of records count.
+/// The unit of record numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Counts {
     /// Lines of text.
@@ -106,32 +106,32 @@ pub(super) enum Counts {
 /// A volume of a trace, by number.
 pub(crate) type Volume = u32;
 
-/// The volumes that a trace names, in the order of their first operations.
+/// The volumes of a trace, in the order of their first operations.
 #[derive(Debug, Default)]
 pub(super) struct Volumes {
     names: Vec<Box<[u8]>>,
     numbers: BTreeMap<Box<[u8]>, Volume>,
     last: Volume,
-    /// There were more than are told apart.
+    /// The limit of volumes was exceeded.
     pub(super) overflowed: bool,
 }
 
 impl Volumes {
-    /// Volumes that are told apart; the rest are one.
-    pub(super) const MOST: usize = 1 << 16;
-    /// Bytes of a name that are kept.
-    const LONGEST: usize = 256;
+    /// Maximum distinguished volumes; the rest are merged.
+    pub(super) const MAX: usize = 1 << 16;
+    /// Maximum bytes of a name.
+    const MAX_NAME: usize = 256;
 
     /// The number of a name.
     pub(super) fn number(&mut self, name: &[u8]) -> Volume {
-        let name = &name[..name.len().min(Self::LONGEST)];
-        // Records of one volume come together.
+        let name = &name[..name.len().min(Self::MAX_NAME)];
+        // Records of a volume are often adjacent.
         if self.names.get(self.last as usize).is_some_and(|last| **last == *name) {
             return self.last;
         }
         self.last = match self.numbers.get(name) {
             Some(known) => *known,
-            None if self.names.len() < Self::MOST => {
+            None if self.names.len() < Self::MAX => {
                 let number = self.names.len() as Volume;
                 self.names.push(name.into());
                 self.numbers.insert(name.into(), number);
@@ -139,7 +139,7 @@ impl Volumes {
             }
             None => {
                 self.overflowed = true;
-                Self::MOST as Volume - 1
+                Self::MAX as Volume - 1
             }
         };
         self.last
@@ -158,26 +158,26 @@ impl Volumes {
 
 /// A dialect of lines.
 pub(super) trait Row {
-    /// How specific its lines are: among dialects that fit an input, the one with more marks is taken.
+    /// Number of marks, to rank dialects that match an input.
     fn marks(&self) -> u8;
 
-    /// Lines that must fit for the dialect to be recognised: more if lines are less specific.
-    fn least(&self) -> u32 {
+    /// Lines that must match for recognition: more if lines are less specific.
+    fn min_lines(&self) -> u32 {
         1
     }
 
-    /// Takes a line, without its end.
+    /// Processes a line, without its end.
     fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line;
 
-    /// True once a line was read that no other input has: the rest may then be broken.
+    /// True after a line that no other format has: the rest may then be broken.
     fn is_sure(&self) -> bool {
         false
     }
 
-    /// Properties of the trace as far as it was read.
+    /// Properties of the trace so far.
     fn about(&self) -> About;
 
-    /// Takes a last line without its end, as a broken copy has it.
+    /// Processes a last line without its end, from a truncated copy.
     fn cut(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
         self.row(line, number, sink)
     }
@@ -189,20 +189,20 @@ pub(super) trait Row {
 /// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A record, handed on if it matters.
+    /// A record, passed on if relevant.
     Read,
     /// A heading or a remark.
     Passed,
     /// A damaged record.
     Broken(&'static str),
-    /// A damaged record that the sink was told of.
-    Told,
+    /// A damaged record that was already reported to the sink.
+    Reported,
 }
 
-/// Bytes of a line; of longer ones only the beginning is looked at.
-const LONGEST_LINE: usize = 1 << 16;
+/// Maximum bytes of a line; the rest is ignored.
+const MAX_LINE: usize = 1 << 16;
 
-/// Cuts bytes into lines for a [`Row`].
+/// Splits bytes into lines for a [`Row`].
 pub(super) struct Rows<R> {
     row: R,
     rest: Vec<u8>,
@@ -218,23 +218,23 @@ impl<R: Row> Rows<R> {
     fn hand_on(&mut self, line: &[u8], is_whole: bool, sink: &mut dyn Sink) {
         self.number += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.len() > LONGEST_LINE {
-            return sink.broken(self.number, "the line is longer than any of a trace: left out");
+        if line.len() > MAX_LINE {
+            return sink.broken(self.number, "the line is too long: skipped");
         }
         let row = if is_whole { R::row } else { R::cut };
         match row(&mut self.row, line, self.number, sink) {
             Line::Read => self.has_records = true,
-            Line::Passed | Line::Told => {}
-            // The first line may name columns.
+            Line::Passed | Line::Reported => {}
+            // The first line may have column names.
             Line::Broken(_) if !self.has_records && self.number == 1 => {}
             Line::Broken(_) if line.trim_ascii().is_empty() => {}
-            Line::Broken(what) => sink.broken(self.number, what),
+            Line::Broken(reason) => sink.broken(self.number, reason),
         }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        // One byte too many tells that the line is too long.
-        let room = (LONGEST_LINE + 2).saturating_sub(self.rest.len());
+        // An additional byte shows that the line is too long.
+        let room = (MAX_LINE + 2).saturating_sub(self.rest.len());
         self.rest.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
@@ -270,9 +270,9 @@ impl<R: Row> Dialect for Rows<R> {
     }
 }
 
-/// Reads the head of an input with a dialect of lines, and counts the records that this gives.
+/// Reads the head of an input with a dialect of lines, and counts the resulting records.
 pub(super) fn resembles<R: Row>(mut row: R, head: &Head<'_>) -> Resemblance {
-    /// Lines that are tried.
+    /// Number of tried lines.
     const TRIED: usize = 200;
     let whole = match memchr::memrchr(b'\n', head.bytes()) {
         Some(end) if head.bytes().len() >= Form::HEAD - 4 => &head.bytes()[..end],
@@ -281,27 +281,29 @@ pub(super) fn resembles<R: Row>(mut row: R, head: &Head<'_>) -> Resemblance {
     let (mut read, mut broken) = (0_u32, 0_u32);
     for (number, line) in (1..).zip(whole.split(|byte| *byte == b'\n').take(TRIED)) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.len() > LONGEST_LINE {
+        if line.len() > MAX_LINE {
             return Resemblance::None;
         }
         match row.row(line, number, &mut Trial) {
             Line::Read => read += 1,
             Line::Passed => {}
             Line::Broken(_) if number == 1 || line.trim_ascii().is_empty() => {}
-            Line::Broken(_) | Line::Told => broken += 1,
+            Line::Broken(_) | Line::Reported => broken += 1,
         }
     }
     let marks = row.marks();
     match (read, broken) {
         (0, _) => Resemblance::None,
         _ if row.is_sure() => Resemblance::Is { marks },
-        _ if broken * 10 <= read && read >= row.least() => Resemblance::Is { marks },
-        _ if broken <= read && row.least() == 1 => Resemblance::Near { marks: 1, missing: "such record in most lines" },
+        _ if broken * 10 <= read && read >= row.min_lines() => Resemblance::Is { marks },
+        _ if broken <= read && row.min_lines() == 1 => {
+            Resemblance::Near { marks: 1, missing: "such record in most lines" }
+        }
         _ => Resemblance::None,
     }
 }
 
-/// Takes the operations of a trial, and keeps none.
+/// A sink that discards the operations of a trial.
 struct Trial;
 
 impl Sink for Trial {
@@ -309,7 +311,7 @@ impl Sink for Trial {
         0
     }
 
-    fn asked(&mut self, _: &Said) -> Mark {
+    fn operation(&mut self, _: &TraceRecord) -> Mark {
         Mark::default()
     }
 

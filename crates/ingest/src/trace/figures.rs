@@ -1,4 +1,4 @@
-//! Figures of a trace: of each window for all of it, of the whole time for each volume, and its working set.
+//! Figures of a trace: for each window, for the whole time of each volume, and its working set.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
@@ -11,14 +11,14 @@ use crate::form::Input;
 use crate::reading::{Class, Fate, Figure, Measure, MissCurve, Origin, Scope, Statistic, Window};
 use crate::refusal::Refusal;
 
-/// The maximum of volumes handed over one by one.
-const MOST_VOLUMES: usize = 1_000;
-/// Latencies speak for all operations when so much of them is known.
-const MOST_OF_THEM: f64 = 0.9;
+/// Maximum volumes reported separately.
+const MAX_VOLUMES: usize = 1_000;
+/// Minimum share of operations with latencies that is representative of all.
+const REPRESENTATIVE: f64 = 0.9;
 
-/// Which sorts a class has.
+/// The sorts of operations of each class.
 const CLASSES: [(Class, &[Sort]); 7] = [
-    (Class::All, &[Sort::RandomRead, Sort::SequentialRead, Sort::Write, Sort::Flush, Sort::Discard, Sort::Unsaid]),
+    (Class::All, &[Sort::RandomRead, Sort::SequentialRead, Sort::Write, Sort::Flush, Sort::Discard, Sort::Unknown]),
     (Class::Read, &[Sort::RandomRead, Sort::SequentialRead]),
     (Class::RandomRead, &[Sort::RandomRead]),
     (Class::SequentialRead, &[Sort::SequentialRead]),
@@ -27,14 +27,14 @@ const CLASSES: [(Class, &[Sort]); 7] = [
     (Class::Discard, &[Sort::Discard]),
 ];
 
-/// Classes with peaks, in the order of a cell's.
+/// Classes with peaks, in the order of a cell's peaks.
 const PEAKS: [Class; 3] = [Class::All, Class::Read, Class::Write];
 
-/// Tells all of a trace.
-pub(super) fn tell(mut tally: Tally, about: &About, input: &Input, out: &mut Builder) -> Result<(), Refusal> {
+/// Emits the figures of a trace.
+pub(super) fn emit(mut tally: Tally, about: &About, input: &Input, out: &mut Builder) -> Result<(), Refusal> {
     broken(&tally, about, out);
     if tally.operations == 0 {
-        return Err(out.unusable("there is no operation in it that can be read: was it copied completely?"));
+        return Err(out.unusable("it has no readable operation: check that it was copied completely"));
     }
     for doubt in &about.doubts {
         out.caution(None, doubt.as_str());
@@ -49,13 +49,13 @@ pub(super) fn tell(mut tally: Tally, about: &About, input: &Input, out: &mut Bui
     if has_rates {
         windows(&mut tally, whole, begin, span, about, out);
     }
-    // After the others: the whole time has a window of its own.
+    // Last, because the whole time has a separate window.
     let at = out.sample(Window { begin, length: span });
     curve(&tally, (whole, at), about, out);
     if has_rates {
         volumes(&tally, &scopes, at, span, out);
     } else if tally.timed {
-        out.caution(None, "all of its operations came at one moment: there is no rate: give a longer trace");
+        out.caution(None, "all of its operations are at the same time, which gives no rate: provide a longer trace");
     }
     out.part("operations", Fate::Read(operations));
     Ok(())
@@ -63,12 +63,12 @@ pub(super) fn tell(mut tally: Tally, about: &About, input: &Input, out: &mut Bui
 
 /// Unreadable records.
 fn broken(tally: &Tally, about: &About, out: &mut Builder) {
-    for (number, what) in &tally.broken {
+    for (number, reason) in &tally.broken {
         let origin = place(*number, about.counts, "", out);
-        out.caution(Some(origin), what.as_str());
+        out.caution(Some(origin), reason.as_str());
     }
     if tally.broken_count > 0 {
-        out.part(format!("{} records that cannot be read", tally.broken_count), Fate::Broken);
+        out.part(format!("{} unreadable records", tally.broken_count), Fate::Broken);
     }
 }
 
@@ -76,27 +76,27 @@ fn doubts(tally: &Tally, about: &About, out: &mut Builder) {
     if let Some(back) = tally.back.filter(|back| back.most_ns >= SECOND) {
         let origin = place(back.number, about.counts, "", out);
         let most = Span::from_nanos(back.most_ns);
-        let text = format!("time goes back, by up to {most}: operations are counted in the second that they name");
+        let text = format!("time goes back by up to {most}: operations are counted in the second of their timestamp");
         out.caution(Some(origin), text);
     }
     if about.dropped > 0 {
-        out.caution(None, format!("the recorder could not keep {} operations: the demand was higher", about.dropped));
+        out.caution(None, format!("the recorder dropped {} operations: the demand was higher", about.dropped));
     }
     if tally.volumes.overflowed {
-        let text = format!("more than {} volumes: those beyond are told as one", Volumes::MOST);
+        let text = format!("more than {} volumes: the others are merged", Volumes::MAX);
         out.caution(None, text);
     }
 }
 
-/// Where a record is.
-fn place(number: u64, counts: CountsOf, what: &str, out: &mut Builder) -> Origin {
+/// The place of a record.
+fn place(number: u64, counts: CountsOf, field: &str, out: &mut Builder) -> Origin {
     match counts {
-        CountsOf::Lines => out.origin(number, "", what),
-        CountsOf::Records => out.origin(0, &format!("record {number}"), what),
+        CountsOf::Lines => out.origin(number, "", field),
+        CountsOf::Records => out.origin(0, &format!("record {number}"), field),
     }
 }
 
-/// When a trace began, where its times are of the calendar (in UTC).
+/// The begin of a trace, if its times are absolute (in UTC).
 fn begin(tally: &Tally, about: &About) -> Option<DateTime> {
     let since_1970 = about.epoch_ns?.checked_add(i128::from(tally.first_ns))?;
     let seconds = i64::try_from(since_1970.div_euclid(i128::from(SECOND))).ok()?;
@@ -118,7 +118,7 @@ impl Scopes {
         };
         let volumes: Vec<Scope> = (0..tally.volumes.count()).map(named).collect();
         let mut whole = volumes.first().cloned().unwrap_or_default();
-        // Of several volumes the whole has no part, and a host only if they share it.
+        // With several volumes the whole has no part, and has a host only if they share it.
         if volumes.len() > 1 {
             whole.part = String::new();
             if volumes.iter().any(|scope| scope.host != whole.host) {
@@ -132,8 +132,10 @@ impl Scopes {
 fn curve(tally: &Tally, (scope, window): (u32, u32), about: &About, out: &mut Builder) {
     let Some(curve) = tally.misses.finish() else { return };
     if curve.passed > 0 {
-        let text =
-            format!("{} operations of more than 16 MiB are not in the working set: caches let them pass", curve.passed);
+        let text = format!(
+            "{} operations of more than 16 MiB are not in the working set, because caches bypass them",
+            curve.passed
+        );
         out.caution(None, text);
     }
     let origin = place(1, about.counts, "all operations", out);
@@ -148,7 +150,7 @@ fn curve(tally: &Tally, (scope, window): (u32, u32), about: &About, out: &mut Bu
     });
 }
 
-/// The means of each volume, where there are several.
+/// The means of each volume, if there are several.
 fn volumes(tally: &Tally, scopes: &Scopes, window: u32, span: Span, out: &mut Builder) {
     if scopes.volumes.len() < 2 {
         return;
@@ -157,14 +159,14 @@ fn volumes(tally: &Tally, scopes: &Scopes, window: u32, span: Span, out: &mut Bu
     let mut busiest: Vec<(u64, usize)> =
         tally.by_volume.iter().enumerate().map(|(number, of)| (operations(of), number)).collect();
     busiest.sort_unstable_by_key(|(count, number)| (std::cmp::Reverse(*count), *number));
-    if busiest.len() > MOST_VOLUMES {
-        let text = format!("{} volumes: the {MOST_VOLUMES} that are asked most are told one by one", busiest.len());
+    if busiest.len() > MAX_VOLUMES {
+        let text = format!("{} volumes: the {MAX_VOLUMES} busiest are reported separately", busiest.len());
         out.caution(None, text);
     }
-    for (_, number) in busiest.into_iter().take(MOST_VOLUMES) {
+    for (_, number) in busiest.into_iter().take(MAX_VOLUMES) {
         let scope = out.scope(scopes.volumes[number].clone());
         let origin = Origin { line: 0, table: None, field: out.text("all operations of the volume") };
-        let mut telling = Telling { at: (scope, window), seconds: span.as_secs_f64(), origin, out };
+        let mut telling = Emitter { at: (scope, window), seconds: span.as_secs_f64(), origin, out };
         telling.counts(&tally.by_volume[number].counts, [true; Sort::COUNT]);
     }
 }
@@ -179,7 +181,7 @@ fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, a
             *present |= count.operations > 0;
         }
     }
-    // The first window may begin before the first operation, when times fell.
+    // If times went back, the first window may begin before the first operation.
     let lead_ns = first_ns.saturating_sub(origin_ns);
     let lengths = lengths(&mut cells, width_ns, last_ns - origin_ns + about.tick_ns);
     let mut number = 1;
@@ -192,7 +194,7 @@ fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, a
         let length = if cells.len() == 1 { span } else { Span::from_nanos(length) };
         let window = out.sample(Window { begin, length });
         let origin = place(number, about.counts, "records from here on", out);
-        let mut telling = Telling { at: (scope, window), seconds: length.as_secs_f64(), origin, out };
+        let mut telling = Emitter { at: (scope, window), seconds: length.as_secs_f64(), origin, out };
         telling.counts(&cell.counts, present);
         if width_ns > SECOND {
             telling.peaks(&cell.peaks, present);
@@ -201,10 +203,10 @@ fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, a
     }
 }
 
-/// How long each window is. A last one of less than half of it is part of the one before.
+/// Lengths of the windows. A last one of less than half of the length is merged with its predecessor.
 fn lengths(cells: &mut Vec<Cell>, width_ns: u64, span_ns: u64) -> Vec<u64> {
     let mut lengths = vec![width_ns; cells.len()];
-    // Times of a damaged trace may go back: then the last window is the shortest there is.
+    // Damaged times may go back: then the last window has the minimum length.
     let rest = span_ns.saturating_sub((cells.len() as u64).saturating_sub(1).saturating_mul(width_ns));
     match lengths.as_mut_slice() {
         [.., before, _] if rest < width_ns / 2 => {
@@ -221,16 +223,16 @@ fn lengths(cells: &mut Vec<Cell>, width_ns: u64, span_ns: u64) -> Vec<u64> {
     lengths
 }
 
-/// Figures of one scope and window.
-struct Telling<'a> {
+/// Emits figures of a scope and window.
+struct Emitter<'a> {
     at: (u32, u32),
     seconds: f64,
     origin: Origin,
     out: &'a mut Builder,
 }
 
-impl Telling<'_> {
-    /// Figures of each class that is there at all.
+impl Emitter<'_> {
+    /// Emits figures of each class that occurs.
     fn counts(&mut self, counts: &Counts, present: [bool; Sort::COUNT]) {
         for (class, sorts) in CLASSES {
             if !sorts.iter().any(|sort| present[*sort as usize]) {
@@ -239,7 +241,7 @@ impl Telling<'_> {
             let mut sum = Count::default();
             for sort in sorts {
                 let mut count = counts[*sort as usize];
-                // Discarded bytes are not moved.
+                // Discarded bytes are not transferred.
                 if *sort == Sort::Discard && class == Class::All {
                     count.bytes = 0;
                 }
@@ -261,7 +263,7 @@ impl Telling<'_> {
         if count.answered > 0 {
             let latency = count.took_ns as f64 / 1e9 / count.answered as f64;
             self.put(class, Measure::Latency, latency);
-            if class == Class::All && count.answered as f64 >= MOST_OF_THEM * operations {
+            if class == Class::All && count.answered as f64 >= REPRESENTATIVE * operations {
                 // Little's law (1961).
                 self.put(class, Measure::Depth, latency * operations / self.seconds);
             }
@@ -293,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_beyond_the_end_of_a_trace_have_whole_lengths() {
+    fn windows_beyond_the_end_of_a_trace_have_full_lengths() {
         // Times that go back leave windows after the last operation.
         let check = |count: usize, span_ns: u64, expected: &[u64]| {
             let mut cells = vec![Cell::default(); count];

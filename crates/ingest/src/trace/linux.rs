@@ -1,13 +1,12 @@
 //! The block layer of Linux: output of `blktrace` and `blkparse`, in which an operation is queued, issued to the device
-//! and completed. One of the three steps counts: the issue, because it is the load of the device, or the best in the
-//! trace.
+//! and completed. A single step counts: the issue, because it is the load of the device, or the best one available.
 
 use std::collections::HashMap;
 
 use memchr::memmem;
 use plimsoll_record::Action;
 
-use super::dialect::{About, Counts, Dialect, Line, Mark, Row, SECTOR, Said, Sink, Volume};
+use super::dialect::{About, Counts, Dialect, Line, Mark, Row, SECTOR, Sink, TraceRecord, Volume};
 use crate::form::{Head, Resemblance};
 use crate::text::{scaled, whole, words};
 
@@ -16,12 +15,12 @@ use crate::text::{scaled, whole, words};
 enum Stage {
     Queued,
     Issued,
-    /// It was issued, and will be again.
+    /// Requeued, to be issued again.
     Returned,
     Completed,
 }
 
-/// One record.
+/// A record.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     number: u64,
@@ -33,26 +32,26 @@ struct Event {
     volume: Volume,
 }
 
-/// Puts events together into operations.
+/// Assembles events to operations.
 #[derive(Default)]
 struct Events {
-    /// The event that counts as the question, once it is decided.
+    /// The event that counts as submission, once decided.
     level: Option<Stage>,
-    /// Events from before that.
+    /// Events before the decision.
     early: Vec<Event>,
-    /// Operations that were not answered yet, by volume and sector.
+    /// Operations in flight, by volume and sector.
     open: HashMap<(Volume, u64), Mark>,
-    /// Answers still without a question: files of several processors, one after the other.
+    /// Completions without a submission so far: files of several processors in sequence.
     answers: HashMap<(Volume, u64), u64>,
     lost: bool,
 }
 
-/// Events that decide which stage counts.
+/// Number of events examined for the decision.
 const EARLY: usize = 4096;
-/// Operations in flight, and answers without a question, that are remembered.
-const MOST: usize = 1 << 17;
-/// No answer comes later.
-const LONGEST_NS: u64 = 600_000_000_000;
+/// Maximum operations in flight, and completions without a submission.
+const MAX_PENDING: usize = 1 << 17;
+/// Maximum latency.
+const MAX_LATENCY_NS: u64 = 600_000_000_000;
 
 impl Events {
     fn take(&mut self, event: Event, sink: &mut dyn Sink) {
@@ -71,14 +70,14 @@ impl Events {
         }
     }
 
-    /// Cautions: missing events, and decisions.
+    /// Cautions about missing events and decisions.
     fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         match self.level {
-            Some(Stage::Queued) => doubts.push(
-                "it has no record of what was issued to the device (D): what was queued (Q) is counted, before \
-                 operations are merged",
-            ),
+            Some(Stage::Queued) => {
+                doubts
+                    .push("it has no issue events (D), so queue events (Q) are counted, before operations are merged");
+            }
             Some(Stage::Completed) => doubts.push(
                 "it has records of completions (C) alone: operations count when they ended, and how long they took \
                  is not known",
@@ -86,7 +85,7 @@ impl Events {
             _ => {}
         }
         if self.lost {
-            doubts.push("more operations are without an answer than can be remembered: some latencies are missing");
+            doubts.push("too many operations without completion: some latencies are missing");
         }
         doubts.into_iter().map(str::to_owned).collect()
     }
@@ -104,7 +103,7 @@ impl Events {
     fn join(&mut self, level: Stage, event: &Event, sink: &mut dyn Sink) {
         let key = (event.volume, event.sector);
         if event.stage == level {
-            let mark = ask(event, sink);
+            let mark = submit(event, sink);
             if level != Stage::Completed {
                 self.begin(key, mark, sink);
             }
@@ -113,12 +112,12 @@ impl Events {
         match event.stage {
             Stage::Completed => match self.open.remove(&key) {
                 Some(mark) if event.at_ns >= mark.at_ns => sink.answered(mark, event.at_ns - mark.at_ns),
-                _ if self.answers.len() < MOST => {
+                _ if self.answers.len() < MAX_PENDING => {
                     self.answers.insert(key, event.at_ns);
                 }
                 _ => {}
             },
-            // It is issued again later, and counts again: the device was asked twice.
+            // It will be issued again and counts again, because the device gets it twice.
             Stage::Returned => {
                 self.open.remove(&key);
             }
@@ -128,15 +127,16 @@ impl Events {
 
     fn begin(&mut self, key: (Volume, u64), mark: Mark, sink: &mut dyn Sink) {
         let answered = self.answers.get(&key).copied();
-        if let Some(end) = answered.filter(|end| (mark.at_ns..mark.at_ns.saturating_add(LONGEST_NS)).contains(end)) {
+        if let Some(end) = answered.filter(|end| (mark.at_ns..mark.at_ns.saturating_add(MAX_LATENCY_NS)).contains(end))
+        {
             self.answers.remove(&key);
             return sink.answered(mark, end - mark.at_ns);
         }
-        if self.open.len() >= MOST {
-            // Answers never recorded: those older than any answer are dropped.
-            self.open.retain(|_, open| open.at_ns.saturating_add(LONGEST_NS) > mark.at_ns);
+        if self.open.len() >= MAX_PENDING {
+            // Missing completions: operations beyond the maximum latency are dropped.
+            self.open.retain(|_, open| open.at_ns.saturating_add(MAX_LATENCY_NS) > mark.at_ns);
         }
-        if self.open.len() >= MOST {
+        if self.open.len() >= MAX_PENDING {
             self.lost = true;
             self.open.clear();
         }
@@ -144,12 +144,12 @@ impl Events {
     }
 }
 
-fn ask(event: &Event, sink: &mut dyn Sink) -> Mark {
+fn submit(event: &Event, sink: &mut dyn Sink) -> Mark {
     let (place, length) = match event.action {
         Action::Flush => (0, 0),
         _ => (event.sector.saturating_mul(SECTOR), event.bytes),
     };
-    sink.asked(&Said {
+    sink.operation(&TraceRecord {
         number: event.number,
         at_ns: Some(event.at_ns),
         action: Some(event.action),
@@ -160,7 +160,7 @@ fn ask(event: &Event, sink: &mut dyn Sink) -> Mark {
     })
 }
 
-/// The meaning of letters such as `FWFS`: a flush before, the operation, then its marks.
+/// The meaning of letters such as `FWFS`: a preceding flush, the operation, then its flags.
 fn action(letters: &[u8], bytes: u64) -> Option<Action> {
     let (flush_first, letters) = match letters.strip_prefix(b"F") {
         Some(rest) => (true, rest),
@@ -177,13 +177,13 @@ fn action(letters: &[u8], bytes: u64) -> Option<Action> {
     }
 }
 
-/// The form that `blkparse` prints by default: `device cpu sequence time pid action letters sector + sectors [process]`.
+/// The default format of `blkparse`: `device cpu sequence time pid action letters sector + sectors [process]`.
 #[derive(Default)]
 pub(super) struct Blkparse {
     events: Events,
 }
 
-/// The stage that an action stands for; none for those that are no step of an operation.
+/// The stage of an action; none for actions that are not steps of an operation.
 fn stage(action: &[u8]) -> Option<Stage> {
     match action {
         b"Q" => Some(Stage::Queued),
@@ -194,7 +194,7 @@ fn stage(action: &[u8]) -> Option<Stage> {
     }
 }
 
-/// Two numbers with a comma between them.
+/// Two numbers separated by a comma.
 fn is_device(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let major = digits(text);
@@ -215,21 +215,21 @@ impl Row for Blkparse {
             return if count > 0 && is_summary(line) {
                 Line::Passed
             } else {
-                Line::Broken("it begins with no device: left out")
+                Line::Broken("it does not begin with a device: skipped")
             };
         }
         let at_ns = scaled(f[3], 1_000_000_000).filter(|_| count >= 6 && f[3].contains(&b'.'));
         let (Some(at_ns), Some(_), Some(_)) = (at_ns, whole(f[1]), whole(f[2])) else {
-            return Line::Broken("its processor, sequence or time is no number: left out");
+            return Line::Broken("its processor, sequence or time is not a number: skipped");
         };
         let Some(stage) = stage(f[5]) else { return Line::Read };
-        // Commands that are no operations on sectors have no `+`.
+        // Commands other than operations on sectors have no `+`.
         let (sector, sectors) = match f[8] {
             b"+" => (whole(f[7]), whole(f[9])),
             _ => (Some(0), Some(0)),
         };
         let (Some(sector), Some(sectors)) = (sector, sectors) else {
-            return Line::Broken("its sector or length is no number: left out");
+            return Line::Broken("its sector or length is not a number: skipped");
         };
         let bytes = sectors.saturating_mul(SECTOR);
         if let Some(action) = action(f[6], bytes).filter(|_| f[8] == b"+" || f[6].starts_with(b"F")) {
@@ -248,7 +248,7 @@ impl Row for Blkparse {
     }
 }
 
-/// Lines of the totals below a trace, and of what the tracer says in between.
+/// Lines of the totals below a trace, and messages of the tracer.
 fn is_summary(line: &[u8]) -> bool {
     const BEGINNINGS: [&[u8]; 12] = [
         b"CPU",
@@ -268,24 +268,25 @@ fn is_summary(line: &[u8]) -> bool {
     BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
 }
 
-/// Any other form: the time is the number with decimals, letters follow an action, and the sector follows the letters.
+/// Any other format: the time is the number with decimals, letters follow an action, and the sector follows the
+/// letters.
 #[derive(Default)]
 pub(super) struct Formatted {
     events: Events,
-    /// True when actions stand before the letters.
+    /// True if actions precede the letters.
     with_actions: Option<bool>,
-    /// True when lengths are bytes, not sectors.
+    /// True if lengths are bytes rather than sectors.
     in_bytes: Option<bool>,
 }
 
-/// The kinds of events found in a line.
+/// The components found in a line.
 #[derive(Default)]
 struct Found<'a> {
     at_ns: Option<u64>,
     device: Option<&'a [u8]>,
     capitals: [&'a [u8]; 2],
     capitals_count: usize,
-    /// Numbers behind the letters.
+    /// Numbers after the letters.
     numbers: [Option<u64>; 2],
 }
 
@@ -315,7 +316,7 @@ impl<'a> Found<'a> {
         } else if part.contains(&b'.') && self.at_ns.is_none() {
             self.at_ns = scaled(part, 1_000_000_000);
         } else if let Some(room) = self.numbers.iter_mut().find(|number| number.is_none()) {
-            // Those before the letters are forgotten again.
+            // Numbers before the letters are dropped.
             *room = whole(part);
         }
     }
@@ -326,14 +327,14 @@ impl Row for Formatted {
         2
     }
 
-    fn least(&self) -> u32 {
+    fn min_lines(&self) -> u32 {
         8
     }
 
     fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
         let found = Found::of(line);
         let (Some(at_ns), 1..) = (found.at_ns, found.capitals_count) else {
-            return Line::Broken("no time, action and sector can be told apart in it: left out");
+            return Line::Broken("its time, action and sector are ambiguous: skipped");
         };
         let with_actions = *self.with_actions.get_or_insert(found.capitals_count == 2);
         let (stage, letters) = match (with_actions, found.capitals_count) {
@@ -347,7 +348,7 @@ impl Row for Formatted {
             return if letters.starts_with(b"F") {
                 Line::Read
             } else {
-                Line::Broken("it has no sector and length: left out")
+                Line::Broken("it has no sector and length: skipped")
             };
         };
         let in_bytes = *self.in_bytes.get_or_insert(length >= SECTOR && length % SECTOR == 0);
@@ -367,19 +368,19 @@ impl Row for Formatted {
         let mut doubts = self.events.doubts();
         let unit = if self.in_bytes == Some(true) { "bytes" } else { "sectors of 512 bytes" };
         doubts.push(format!(
-            "it is no form of blkparse's own: lengths are taken to be {unit}, and the sector to stand before them"
+            "its format is not a default of blkparse: lengths are assumed to be {unit}, after the sector"
         ));
         About { doubts, ..About::default() }
     }
 }
 
-/// The first three bytes of each record, as a number above the version.
+/// The first three bytes of each record, above the version.
 const MAGIC: u32 = 0x0065_6174;
 /// Versions with records of 48 bytes, and those of 64.
 const SHORT: std::ops::RangeInclusive<u32> = 5..=7;
 const LONG: u32 = 8;
 
-/// Kinds of operations, from the 16th bit of an action on.
+/// Kinds of operations, from bit 16 of an action on.
 mod category {
     pub(super) const READ: u64 = 1;
     pub(super) const WRITE: u64 = 1 << 1;
@@ -412,7 +413,7 @@ impl Bytes {
         Some(if self == Self::Little { u64::from_le_bytes(eight) } else { u64::from_be_bytes(eight) })
     }
 
-    /// The order in which a record begins with the magic number, and its version.
+    /// The byte order in which a record begins with the magic number, and its version.
     fn of(bytes: &[u8]) -> Option<(Self, u32)> {
         [Self::Little, Self::Big].into_iter().find_map(|order| {
             let word = order.word(bytes, 0)?;
@@ -430,7 +431,7 @@ struct Record {
     action: u64,
     device: u32,
     processor: u32,
-    /// With the payload.
+    /// Including the payload.
     length: usize,
     head: usize,
 }
@@ -470,7 +471,7 @@ impl Record {
         }
     }
 
-    /// The letters that `blkparse` would print of it, as far as they matter.
+    /// The relevant letters that `blkparse` would print.
     fn letters(&self) -> &'static [u8] {
         let (flush, durable) = (self.has(category::FLUSH), self.has(category::DURABLE));
         match () {
@@ -496,7 +497,7 @@ pub(super) struct Blktrace {
     processors: Processors,
 }
 
-/// Which processors wrote the records.
+/// The processors that wrote the records.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Processors {
     #[default]
@@ -505,7 +506,7 @@ enum Processors {
     Several,
 }
 
-/// True if an input begins with a record.
+/// Matches if an input begins with a record.
 pub(super) fn is_blktrace(head: &Head<'_>) -> Resemblance {
     let head = head.raw();
     let Some((_, record)) = Record::of(head) else {
@@ -528,7 +529,7 @@ impl Dialect for Blktrace {
 
     fn end(&mut self, sink: &mut dyn Sink) {
         if !self.rest.is_empty() {
-            sink.broken(self.number + 1, "the trace ends within a record: copy it again, or end the tracer before");
+            sink.broken(self.number + 1, "the trace ends within a record: copy it again after the tracer has ended");
         }
         self.events.end(sink);
     }
@@ -546,14 +547,14 @@ impl Dialect for Blktrace {
 }
 
 impl Blktrace {
-    /// Reads whole records, and returns their bytes.
+    /// Reads complete records, and returns their bytes.
     fn drain(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> usize {
         let mut at = 0;
         while bytes.len() - at >= 4 {
             let left = &bytes[at..];
             if Bytes::of(left).is_none() {
                 self.number += 1;
-                sink.broken(self.number, "it does not begin as a record: left out up to the next that does");
+                sink.broken(self.number, "it does not begin with a record: skipped up to the next record");
                 at += next(left);
                 continue;
             }
@@ -614,7 +615,7 @@ mod tests {
     use super::action;
 
     #[test]
-    fn letters_say_what_is_done() {
+    fn letters_determine_the_action() {
         let table: [(&str, u64, Option<Action>); 12] = [
             ("R", 4096, Some(Action::Read)),
             ("RA", 4096, Some(Action::Read)),

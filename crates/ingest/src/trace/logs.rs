@@ -1,11 +1,11 @@
-//! Logs of load generators: plimsoll's own traces, and fio's logs of its operations.
+//! Logs of load generators: plimsoll's traces, and fio's logs of operations.
 
 use plimsoll_record::{Action, TraceLine, Wrong};
 
-use super::dialect::{About, Line, Order, Row, Said, Sink};
+use super::dialect::{About, Line, Order, Row, Sink, TraceRecord};
 use crate::text::{whole, words};
 
-/// Traces of plimsoll: the words of [`plimsoll_record::TRACE_FORMAT`], read strictly.
+/// Traces of plimsoll in the format [`plimsoll_record::TRACE_FORMAT`], parsed strictly.
 #[derive(Default)]
 pub(super) struct Own {
     lines: TraceLine,
@@ -22,7 +22,7 @@ impl Row for Own {
         match self.lines.read(line, number) {
             Ok(Some(asked)) => {
                 let volume = sink.volume(b"");
-                sink.asked(&Said {
+                sink.operation(&TraceRecord {
                     number,
                     at_ns: Some(asked.at.as_nanos()),
                     action: Some(asked.action),
@@ -36,20 +36,20 @@ impl Row for Own {
             Ok(None) => {
                 self.has_head = true;
                 self.dropped = self.lines.dropped();
-                // The head is what tells the dialect, so it counts; without it there is nothing to go by.
+                // The head identifies the dialect, so it counts as a record.
                 if number <= 2 { Line::Read } else { Line::Passed }
             }
-            Err(Wrong::Format) => Line::Broken("it is no trace of plimsoll"),
+            Err(Wrong::Format) => Line::Broken("not a trace of plimsoll"),
             Err(wrong) => {
                 sink.broken(number, &wrong.to_string());
-                Line::Told
+                Line::Reported
             }
         }
     }
 
     fn cut(&mut self, _: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
         sink.broken(number, &Wrong::CutOff.to_string());
-        Line::Told
+        Line::Reported
     }
 
     fn is_sure(&self) -> bool {
@@ -61,11 +61,11 @@ impl Row for Own {
     }
 }
 
-/// fio's log in version 2, whose only times are waits, or version 3, which has microseconds in each line. Files are volumes.
+/// fio's log in version 2, which has only waits, or version 3 with microseconds on each line. Files are volumes.
 #[derive(Default)]
 pub(super) struct Iolog {
     version: Option<Version>,
-    /// Of version 2: microseconds that were waited for so far.
+    /// Version 2: total microseconds of waits so far.
     waited_us: u64,
 }
 
@@ -85,7 +85,7 @@ impl Row for Iolog {
             self.version = match line.trim_ascii() {
                 b"fio version 2 iolog" => Some(Version::Two),
                 b"fio version 3 iolog" => Some(Version::Three),
-                _ => return Line::Broken("the first line does not say `fio version 2 iolog` or `fio version 3 iolog`"),
+                _ => return Line::Broken("the first line is neither `fio version 2 iolog` nor `fio version 3 iolog`"),
             };
             return Line::Read;
         };
@@ -95,14 +95,14 @@ impl Row for Iolog {
             Version::Two => (Some(self.waited_us), f.get(..count)),
             Version::Three => (whole(f[0]), f.get(1..count)),
         };
-        let (Some(at_us), Some([file, what, rest @ ..])) = (at_us, fields) else {
-            return Line::Broken("it has not the fields of a record: left out");
+        let (Some(at_us), Some([file, verb, rest @ ..])) = (at_us, fields) else {
+            return Line::Broken("it lacks fields of a record: skipped");
         };
-        let action = match *what {
+        let action = match *verb {
             b"add" | b"open" | b"close" => return Line::Passed,
             b"wait" => {
                 let Some(pause) = rest.first().and_then(|text| whole(text)) else {
-                    return Line::Broken("it does not say how long to wait: left out");
+                    return Line::Broken("it lacks the length of a wait: skipped");
                 };
                 self.waited_us = self.waited_us.saturating_add(pause);
                 return Line::Passed;
@@ -111,7 +111,7 @@ impl Row for Iolog {
             b"write" => Action::Write,
             b"sync" | b"datasync" => Action::Flush,
             b"trim" => Action::Trim,
-            _ => return Line::Broken("fio knows no such action: left out"),
+            _ => return Line::Broken("unknown action: skipped"),
         };
         let span = match rest {
             _ if action == Action::Flush => (Some(0), Some(0)),
@@ -119,10 +119,10 @@ impl Row for Iolog {
             _ => (None, None),
         };
         let (Some(place), Some(length)) = span else {
-            return Line::Broken("its offset or length is no number: left out");
+            return Line::Broken("its offset or length is not a number: skipped");
         };
         let (volume, when) = (sink.volume(file), at_us.checked_mul(1_000));
-        sink.asked(&Said {
+        sink.operation(&TraceRecord {
             number,
             at_ns: when,
             action: Some(action),
@@ -142,8 +142,7 @@ impl Row for Iolog {
         let mut doubts = Vec::new();
         if self.version == Some(Version::Two) {
             doubts.push(
-                "version 2 of the log has no times but waits: what came between two of them counts as one moment"
-                    .to_owned(),
+                "version 2 of the log has only waits: operations between two of them have equal times".to_owned(),
             );
         }
         if self.waited_us > 0 {

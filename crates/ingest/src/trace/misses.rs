@@ -1,7 +1,6 @@
-//! The miss-ratio curve of least recently used pages: how often a cache of each size would ask the storage, from one
-//! pass over a trace (Mattson et al. 1970). Pages are sampled by a hash of their address, fewer as there are more of
-//! them, so that time and memory are bounded (SHARDS: Waldspurger et al. 2015, with its correction of the shortest
-//! distances). Knows no dialect.
+//! The miss-ratio curve of an LRU cache for every size, from a single pass over a trace (Mattson et al. 1970). Pages
+//! are sampled by a hash of their address, with a rate that falls as their number grows, so that time and memory are
+//! bounded (SHARDS: Waldspurger et al. 2015, with its correction of the shortest distances).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,33 +9,33 @@ use plimsoll_units::splitmix64;
 
 /// Bytes of a page of the cache.
 pub(super) const PAGE: u64 = 4096;
-/// Pages that are followed at once, at most.
-const MOST: usize = 16 << 10;
-/// With this many pages the sample may shrink to save time.
-const ENOUGH: usize = MOST / 2;
-/// Accesses that are followed before it does.
+/// Maximum sampled pages.
+const MAX_PAGES: usize = 16 << 10;
+/// Number of pages from which the sample may shrink to save time.
+const ENOUGH: usize = MAX_PAGES / 2;
+/// Sampled accesses before that.
 const MANY: u64 = 1 << 20;
-/// Positions in the order of use, before they are numbered anew.
-const POSITIONS: usize = 4 * MOST;
-/// Bytes of an operation that caches let pass by.
-const LARGEST: u64 = 16 << 20;
+/// Positions in the order of use before renumbering.
+const POSITIONS: usize = 4 * MAX_PAGES;
+/// Bytes of an operation above which caches are bypassed.
+const MAX_OPERATION: u64 = 16 << 20;
 /// Steps of an octave on the axis of sizes.
 const STEPS: u64 = 8;
-/// All sizes that 64 bits hold.
+/// All sizes of 64 bits.
 const BUCKETS: usize = 64 * STEPS as usize;
 
 /// The history of a sampled page.
 #[derive(Clone, Copy)]
-struct Seen {
+struct PageHistory {
     position: u32,
     bytes: u32,
 }
 
-/// Hashes identify pages: they need no other.
+/// A hasher for keys that are hashes.
 #[derive(Clone, Copy, Default)]
-struct Same(u64);
+struct Identity(u64);
 
-impl Hasher for Same {
+impl Hasher for Identity {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -48,27 +47,27 @@ impl Hasher for Same {
     }
 
     fn write_u64(&mut self, hash: u64) {
-        // Those that are sampled begin with zeros: their last bits are as good as any.
+        // Sampled hashes begin with zeros: use their last bits.
         self.0 = hash.rotate_left(32);
     }
 }
 
-/// Follows accesses to pages.
+/// Tracks accesses to pages.
 pub(super) struct Misses {
-    seen: HashMap<u64, Seen, BuildHasherDefault<Same>>,
+    seen: HashMap<u64, PageHistory, BuildHasherDefault<Identity>>,
     /// Bytes of pages by position in the order of use, as sums (Fenwick 1994).
     order: Vec<u64>,
     next: usize,
-    /// Hashes up to this are sampled.
+    /// Hashes up to this value are sampled.
     limit: u64,
-    /// Sampled accesses since the limit fell.
+    /// Sampled accesses since the limit was lowered.
     followed: u64,
-    /// Reads, counted and as the sample tells.
+    /// Reads, exact and as estimated by the sample.
     reads: f64,
     estimated: f64,
-    /// Reads answered by a cache of more than this many bytes.
+    /// Reads that hit in a cache of more than this many bytes.
     hits: Vec<f64>,
-    /// Reads of pages that were not asked for before.
+    /// First reads of pages.
     cold: f64,
     /// Bytes of all pages.
     distinct: f64,
@@ -81,9 +80,9 @@ pub(super) struct Curve {
     pub(super) reads: f64,
     pub(super) distinct_bytes: f64,
     pub(super) sampled: f64,
-    /// Bytes of a cache, and the share of reads that it does not answer.
+    /// Bytes of a cache, and its miss ratio of reads.
     pub(super) points: Vec<(f64, f64)>,
-    /// Operations larger than caches keep.
+    /// Operations that bypass caches because of their size.
     pub(super) passed: u64,
 }
 
@@ -106,9 +105,9 @@ impl Default for Misses {
 }
 
 impl Misses {
-    /// Takes an operation on addresses.
+    /// Adds an operation on addresses.
     pub(super) fn operation(&mut self, volume: u32, place: u64, length: u64, is_read: bool) {
-        if length > LARGEST {
+        if length > MAX_OPERATION {
             self.passed += 1;
             return;
         }
@@ -125,13 +124,13 @@ impl Misses {
         }
     }
 
-    /// Takes a request for an object that is kept as a whole.
+    /// Adds a request for an object, which is cached as a whole.
     pub(super) fn object(&mut self, object: u64, bytes: u64) {
         self.reads += 1.0;
         self.sample(splitmix64(object), u32::try_from(bytes).unwrap_or(u32::MAX), true);
     }
 
-    /// The curve; none when nothing was asked for.
+    /// The curve; none without requests.
     pub(super) fn finish(&self) -> Option<Curve> {
         if self.distinct == 0.0 {
             return None;
@@ -146,7 +145,7 @@ impl Misses {
         })
     }
 
-    /// The share of pages that is sampled.
+    /// The sampled share of pages.
     fn share(&self) -> f64 {
         (self.limit as f64 + 1.0) / (u64::MAX as f64 + 1.0)
     }
@@ -165,13 +164,13 @@ impl Misses {
         }
         let position = self.next as u32;
         self.next += 1;
-        let before = self.seen.insert(hash, Seen { position, bytes });
+        let before = self.seen.insert(hash, PageHistory { position, bytes });
         if let Some(before) = before {
-            // All that was used after it, and itself.
+            // All pages used after it, and the page itself.
             let distance = self.total() - self.sum(before.position as usize) + u64::from(bytes);
             self.add(before.position as usize, u64::from(before.bytes).wrapping_neg());
             if is_read {
-                // Of the others only a sample is there; the page itself is there as a whole.
+                // Only a sample of the other pages is known, but the page itself fully.
                 let others = (distance - u64::from(bytes)) as f64 * weight;
                 self.hits[bucket(others as u64 + u64::from(bytes))] += weight;
             }
@@ -182,12 +181,12 @@ impl Misses {
         self.add(position as usize, u64::from(bytes));
         self.estimated += if is_read { weight } else { 0.0 };
         self.followed += 1;
-        if self.seen.len() > MOST || (self.followed > MANY && self.seen.len() > ENOUGH) {
+        if self.seen.len() > MAX_PAGES || (self.followed > MANY && self.seen.len() > ENOUGH) {
             self.halve();
         }
     }
 
-    /// Follows half as many pages from now on.
+    /// Halves the sampling rate.
     fn halve(&mut self) {
         self.limit /= 2;
         self.followed = 0;
@@ -196,9 +195,9 @@ impl Misses {
         self.renumber();
     }
 
-    /// Numbers the order of use anew, without gaps.
+    /// Renumbers the order of use without gaps.
     fn renumber(&mut self) {
-        let mut pages: Vec<&mut Seen> = self.seen.values_mut().collect();
+        let mut pages: Vec<&mut PageHistory> = self.seen.values_mut().collect();
         pages.sort_unstable_by_key(|seen| seen.position);
         self.order.fill(0);
         for (position, seen) in pages.into_iter().enumerate() {
@@ -222,7 +221,7 @@ impl Misses {
         }
     }
 
-    /// Bytes of the pages up to a position.
+    /// Total bytes of the pages up to a position.
     fn sum(&self, position: usize) -> u64 {
         let mut at = position + 1;
         let mut sum: u64 = 0;
@@ -241,13 +240,13 @@ impl Misses {
         if self.reads == 0.0 || self.estimated == 0.0 {
             return Vec::new();
         }
-        // The surplus or lack of the sample is in frequently used pages.
+        // The sampling error is attributed to frequently used pages.
         let mut missing = self.reads;
         let mut correction = self.reads - self.estimated;
         let mut points = vec![(0.0, 1.0)];
         for (number, hits) in self.hits.iter().enumerate().filter(|(_, hits)| **hits > 0.0) {
             let hits = hits + correction;
-            // A surplus beyond the first step is taken from the next.
+            // An excess above the first step is subtracted from the next.
             correction = hits.min(0.0);
             if hits > 0.0 {
                 missing -= hits;
@@ -258,17 +257,17 @@ impl Misses {
     }
 }
 
-/// The bucket of a size: eight steps to an octave.
+/// The bucket of a size: eight steps per octave.
 fn bucket(bytes: u64) -> usize {
     let bytes = bytes.max(STEPS);
     let octave = u64::from(bytes.ilog2());
     (octave * STEPS + (bytes >> (octave - STEPS.ilog2() as u64)) - STEPS) as usize
 }
 
-/// The size at which a cache answers all of a bucket.
+/// The size at which a cache includes a whole bucket.
 fn upper(bucket: usize) -> f64 {
     let (octave, step) = (bucket as u64 / STEPS, bucket as u64 % STEPS);
-    // A size of just a step is the lowest of its bucket: pages come in whole ones.
+    // A size equal to a step is the lowest of its bucket, because pages are included as a whole.
     ((1_u64 << octave) as f64) * (1.0 + (step + 1) as f64 / STEPS as f64)
 }
 
@@ -276,7 +275,7 @@ fn upper(bucket: usize) -> f64 {
 mod tests {
     use super::{Curve, Misses, PAGE, bucket, upper};
 
-    /// The miss ratio of a cache of this many pages, from one.
+    /// The simulated miss ratio of a cache of this many pages.
     fn kept(pages: &[u64], room: usize) -> f64 {
         let mut cache: Vec<u64> = Vec::new();
         let mut missed = 0_u32;
@@ -307,7 +306,7 @@ mod tests {
         curve.points.iter().rev().find(|(size, _)| *size <= bytes).map_or(1.0, |(_, ratio)| *ratio)
     }
 
-    /// Pages of which small numbers come far more often, the same on every machine.
+    /// Pages with a skewed distribution, reproducible across machines.
     fn skewed(count: usize, pages: u64) -> Vec<u64> {
         let mut state = 88_172_645_463_325_252_u64;
         let mut next = || {
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_hold_what_lies_below_their_ends() {
+    fn buckets_contain_sizes_below_their_ends() {
         for bytes in (8..100_000).chain([u64::MAX / 2, u64::MAX]) {
             let number = bucket(bytes);
             assert!(upper(number) >= bytes as f64 && upper(number) <= 1.13 * bytes as f64, "{bytes}");
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_of_all_pages_is_what_caches_do() {
+    fn an_unsampled_curve_agrees_with_simulated_caches() {
         let pages = skewed(20_000, 1_000);
         let curve = curve(&pages);
         assert_eq!(Some(curve.sampled), Some(1.0));
@@ -353,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_tells_nearly_the_same() {
+    fn a_sampled_curve_is_nearly_equal() {
         let few = curve(&skewed(60_000, 1_500));
         let pages = skewed(6_000_000, 150_000);
         let many = curve(&pages);
@@ -380,7 +379,7 @@ mod tests {
             misses.operation(2, page * PAGE, PAGE, true);
         }
         let curve = misses.finish().unwrap();
-        assert_eq!((curve.reads, curve.points.last().unwrap().1), (20.0, 0.5), "the other volume is another");
+        assert_eq!((curve.reads, curve.points.last().unwrap().1), (20.0, 0.5), "volumes are separate");
         misses.operation(1, 0, 1 << 30, true);
         assert_eq!(misses.finish().unwrap().passed, 1);
     }

@@ -1,42 +1,42 @@
-//! Dialects of records of a fixed size, little-endian: a constant [`Layout`] each, and the engine that reads them.
+//! Dialects with records of a fixed size, little-endian: a constant [`Layout`] for each, and their common reader.
 
 use plimsoll_record::Action;
 
 use super::columns::object_doubts;
-use super::dialect::{About, Counts, Dialect, SECTOR, Said, Sink};
+use super::dialect::{About, Counts, Dialect, SECTOR, Sink, TraceRecord};
 use crate::form::{Form, Head, Resemblance, Takes};
 
 /// The meaning of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    /// It transfers data, or makes them durable.
-    Asks(Action),
-    /// It neither transfers nor changes data.
+    /// Transfers data, or makes them durable.
+    Operation(Action),
+    /// Neither transfers nor changes data.
     Other,
 }
 
-/// The command of a code (SBC-4); none for a code that no disk is sent.
+/// The command of an operation code (SBC-4); none for codes that are not used with disks.
 pub(super) fn command(code: u64) -> Option<Command> {
     Some(match code {
         // Read of 6, 10, 12 and 16 bytes.
-        0x08 | 0x28 | 0xa8 | 0x88 => Command::Asks(Action::Read),
+        0x08 | 0x28 | 0xa8 | 0x88 => Command::Operation(Action::Read),
         // Write, write and verify, write the same, compare and write.
-        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e | 0x41 | 0x93 | 0x89 => Command::Asks(Action::Write),
-        0x35 | 0x91 => Command::Asks(Action::Flush),
-        0x42 => Command::Asks(Action::Trim),
+        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e | 0x41 | 0x93 | 0x89 => Command::Operation(Action::Write),
+        0x35 | 0x91 => Command::Operation(Action::Flush),
+        0x42 => Command::Operation(Action::Trim),
         0x00..=0x5f | 0x80..=0xaf => Command::Other,
         _ => return None,
     })
 }
 
-/// Where a record has its numbers: offset and bytes of each.
+/// Positions of a record's numbers: offset and bytes of each.
 struct Layout {
     /// Bytes of a record.
     size: usize,
     time: (usize, usize),
     /// Nanoseconds of the unit of times.
     unit_ns: u64,
-    /// The first sector; of objects, their identity.
+    /// The first sector; for objects, their identity.
     place: (usize, usize),
     /// The length in bytes.
     length: (usize, usize),
@@ -44,12 +44,12 @@ struct Layout {
     kind: Kinds,
 }
 
-/// How a record tells its kind.
+/// Encoding of a record's kind.
 #[derive(Clone, Copy)]
 enum Kinds {
-    /// A SCSI command, and the version of the record in the upper byte of another number.
+    /// A SCSI command, with the version of the record in the upper byte of another number.
     Scsi { command: (usize, usize), version: (usize, usize), number: u64 },
-    /// Not at all: records name objects, and how many requests later each is asked for again.
+    /// None: records name objects, and the distance to the next request for each.
     Objects { next: (usize, usize) },
 }
 
@@ -73,7 +73,7 @@ const VSCSI_2: Layout = Layout {
     ..VSCSI_1
 };
 
-/// libCacheSim's `oracleGeneral`: the second, an object, its size, and the number of the next request for it.
+/// libCacheSim's `oracleGeneral`: second, object, size, and number of the next request for it.
 const ORACLE_GENERAL: Layout = Layout {
     size: 24,
     time: (0, 4),
@@ -98,7 +98,7 @@ pub(crate) const VSCSI: Form = {
 
 /// Tables of objects in binary.
 pub(crate) const ORACLE: Form = {
-    /// There is no magic number: many records must make sense, one after the other.
+    /// Without a magic number, several consecutive records must be plausible.
     fn fits(head: &Head<'_>) -> Resemblance {
         let records = || head.raw().chunks_exact(ORACLE_GENERAL.size).take(1024);
         let seconds: Vec<u64> = records().filter_map(|record| number(record, ORACLE_GENERAL.time)).collect();
@@ -120,7 +120,7 @@ fn number(record: &[u8], (offset, bytes): (usize, usize)) -> Option<u64> {
 }
 
 impl Layout {
-    /// True for a record that can be of this layout.
+    /// True for a record that is plausible for this layout.
     fn fits(&self, record: &[u8]) -> bool {
         let number = |at| number(record, at).unwrap_or_default();
         match self.kind {
@@ -136,25 +136,26 @@ impl Layout {
 
     /// Its operation; none if it is damaged. A command without data has no operation.
     #[allow(clippy::option_option)] // damaged, without data, with data
-    fn operation(&self, record: &[u8]) -> Option<Option<Said>> {
+    fn operation(&self, record: &[u8]) -> Option<Option<TraceRecord>> {
         let at_ns = number(record, self.time)?.checked_mul(self.unit_ns);
         let (place, length) = (number(record, self.place)?, number(record, self.length)?);
-        let said = Said { number: 0, at_ns, action: None, place, length: Some(length), volume: 0, took_ns: None };
-        let Kinds::Scsi { command: code, .. } = self.kind else { return (length > 0).then_some(Some(said)) };
+        let operation =
+            TraceRecord { number: 0, at_ns, action: None, place, length: Some(length), volume: 0, took_ns: None };
+        let Kinds::Scsi { command: code, .. } = self.kind else { return (length > 0).then_some(Some(operation)) };
         let place = place.checked_mul(SECTOR).filter(|_| self.fits(record))?;
         let took_ns = self.took.and_then(|at| number(record, at)?.checked_mul(self.unit_ns));
         Some(match command(number(record, code)?)? {
             // A flush has neither place nor length.
-            Command::Asks(action @ Action::Flush) => {
-                Some(Said { action: Some(action), place: 0, length: Some(0), took_ns, ..said })
+            Command::Operation(action @ Action::Flush) => {
+                Some(TraceRecord { action: Some(action), place: 0, length: Some(0), took_ns, ..operation })
             }
-            Command::Asks(action) => Some(Said { action: Some(action), place, took_ns, ..said }),
+            Command::Operation(action) => Some(TraceRecord { action: Some(action), place, took_ns, ..operation }),
             Command::Other => None,
         })
     }
 }
 
-/// The version of `vscsiStats` that all records of a head fit.
+/// The version of `vscsiStats` that fits all records of a head.
 fn version(head: &[u8]) -> Option<&'static Layout> {
     [&VSCSI_1, &VSCSI_2].into_iter().find(|layout| {
         let mut records = head.chunks_exact(layout.size).take(64);
@@ -162,11 +163,11 @@ fn version(head: &[u8]) -> Option<&'static Layout> {
     })
 }
 
-/// Cuts bytes into records.
+/// Splits bytes into records.
 #[derive(Default)]
 struct Records {
     rest: Vec<u8>,
-    /// None as long as the version of `vscsiStats` is not known.
+    /// None until the version of `vscsiStats` is known.
     layout: Option<&'static Layout>,
     number: u64,
 }
@@ -174,7 +175,7 @@ struct Records {
 impl Dialect for Records {
     fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) {
         self.rest.extend_from_slice(bytes);
-        // Two of the longer records tell the version.
+        // Two of the longer records determine the version.
         if self.layout.is_none() && self.rest.len() >= 2 * VSCSI_2.size {
             self.layout = version(&self.rest[..2 * VSCSI_2.size]);
         }
@@ -209,11 +210,11 @@ impl Records {
         for record in &mut records {
             self.number += 1;
             match layout.operation(record) {
-                Some(Some(said)) => {
-                    sink.asked(&Said { number: self.number, volume, ..said });
+                Some(Some(operation)) => {
+                    sink.operation(&TraceRecord { number: self.number, volume, ..operation });
                 }
                 Some(None) => {}
-                None => sink.broken(self.number, "it is no record of an operation: left out"),
+                None => sink.broken(self.number, "not a record of an operation: skipped"),
             }
         }
         self.rest = records.remainder().to_vec();

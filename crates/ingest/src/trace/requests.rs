@@ -1,5 +1,5 @@
-//! The operations of a trace, in the order of time, for replay: of any dialect, compressed or not, read as needed. An
-//! operation that cannot be replayed is refused with its place.
+//! The operations of a trace in order of time, for replay: of any dialect, compressed or not, read incrementally. An
+//! operation that cannot be replayed is an error with its place.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -7,30 +7,30 @@ use std::io::{self, Read};
 use plimsoll_record::{Action, Asked};
 use plimsoll_units::Span;
 
-use super::dialect::{Counts, Dialect, Mark, Order, Said, Sink, Volume, Volumes};
+use super::dialect::{Counts, Dialect, Mark, Order, Sink, TraceRecord, Volume, Volumes};
 use crate::form::{FORMS, Form, Head, Kind, Reader, Resemblance, Takes};
 use crate::unpack::{Decoder, Ending, Gunzip};
 
-/// One operation of a trace, with its target.
+/// An operation of a trace, with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The operation, and its time after the first.
+    /// The operation, with its time since the first.
     pub asked: Asked,
-    /// Which volume: numbers from 0, in the order in which the trace names them.
+    /// The volume: numbered from 0, in order of first appearance.
     pub volume: u32,
 }
 
-/// Why a trace cannot be replayed.
+/// The reason why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
+#[error("{reason}")]
 pub struct TraceFault {
-    /// The line, from 1; none where there are no lines, or no place.
+    /// The line, from 1; none without lines or place.
     pub line: Option<u64>,
     /// The fault, and the remedy.
-    pub what: String,
+    pub reason: String,
 }
 
-/// Reads a trace of any dialect. After a fault there is nothing more.
+/// Reads a trace of any dialect. Ends after a fault.
 pub struct Requests<R> {
     source: Source<R>,
     kind: Kind,
@@ -39,16 +39,16 @@ pub struct Requests<R> {
     ended: bool,
 }
 
-/// Bytes that are read at a time.
+/// Bytes per read.
 const PIECE: usize = 64 << 10;
-/// Operations that are held back, so that those that were recorded a little late find their place.
+/// Number of operations held back to sort slightly late records.
 const HELD: usize = 4096;
 
 impl<R: Read> Requests<R> {
-    /// Recognises a trace by its first bytes.
+    /// Recognises a trace from its first bytes.
     ///
     /// # Errors
-    /// It is no known trace, or has too little to be replayed.
+    /// The trace is of an unknown format, or lacks data for replay.
     pub fn new(source: R) -> Result<Self, TraceFault> {
         let mut source = Source::new(source);
         let mut head = Vec::new();
@@ -68,7 +68,7 @@ impl<R: Read> Requests<R> {
         let Some((_, kind, takes, open)) = best else {
             return Err(TraceFault {
                 line: None,
-                what: "it is no trace of a dialect that is known: plimsoll.trace/1, blktrace, blkparse, fio's I/O log, MSR, \
+                reason: "unknown trace format; known are plimsoll.trace/1, blktrace, blkparse, fio's I/O log, MSR, \
                        SYSTOR '17, SPC, Alibaba, Tencent, FIU, CloudPhysics, DiskSim or SSDsim"
                     .to_owned(),
             });
@@ -81,17 +81,17 @@ impl<R: Read> Requests<R> {
         Ok(requests)
     }
 
-    /// Its recognised form.
+    /// The recognised format.
     pub const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Operations that the recorder could not keep, as far as the trace was read.
+    /// Operations dropped by the recorder, in the trace so far.
     pub fn dropped(&self) -> u64 {
         self.dialect.about().dropped
     }
 
-    /// Guesses and gaps, as far as the trace was read: a sentence each.
+    /// Assumptions and gaps in the trace so far, a sentence each.
     pub fn doubts(&self) -> Vec<String> {
         self.dialect.about().doubts
     }
@@ -112,7 +112,7 @@ impl<R: Read> Requests<R> {
         self.dialect.feed(bytes, &mut self.queue);
     }
 
-    /// Reads on until an operation may be handed out, or there is no more.
+    /// Reads until an operation may be returned, or the trace ends.
     fn fill(&mut self) -> Result<(), TraceFault> {
         let mut piece = Vec::new();
         while !self.ended && self.queue.fault.is_none() && self.queue.waiting.len() <= HELD {
@@ -150,7 +150,7 @@ impl<R: Read> Iterator for Requests<R> {
     }
 }
 
-/// Operations on their way, in the order of time.
+/// Pending operations in order of time.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<(u64, Request)>,
@@ -170,29 +170,27 @@ impl Queue {
         Some(request)
     }
 
-    fn stop(&mut self, number: u64, what: String) {
+    fn stop(&mut self, number: u64, reason: String) {
         let line = (self.counts == Counts::Lines).then_some(number);
-        let what = if line.is_some() { what } else { format!("record {number}: {what}") };
-        self.fault.get_or_insert(TraceFault { line, what });
+        let reason = if line.is_some() { reason } else { format!("record {number}: {reason}") };
+        self.fault.get_or_insert(TraceFault { line, reason });
     }
 
-    /// The operation; or the reason why there is none.
-    fn wanted(said: &Said) -> Result<(u64, Request), String> {
-        let (Some(at_ns), Some(action), Some(length)) = (said.at_ns, said.action, said.length) else {
-            return Err(
-                "the trace does not say when what was asked, or whether it was read or written, so it cannot be \
-                        replayed: plimsoll demand tells its working set"
-                    .to_owned(),
-            );
+    /// The operation, or the reason why it cannot be replayed.
+    fn request(record: &TraceRecord) -> Result<(u64, Request), String> {
+        let (Some(at_ns), Some(action), Some(length)) = (record.at_ns, record.action, record.length) else {
+            return Err("the trace lacks times, lengths or kinds of operations, so it cannot be \
+                        replayed: use plimsoll demand for its working set"
+                .to_owned());
         };
         if action != Action::Trim && length > u64::from(u32::MAX) {
-            return Err(format!("a length of {length} is more than one operation moves: at most 4294967295"));
+            return Err(format!("a length of {length} exceeds the maximum of 4294967295"));
         }
-        if said.place.checked_add(length).is_none() {
-            return Err("the operation reaches beyond the last byte that can be addressed".to_owned());
+        if record.place.checked_add(length).is_none() {
+            return Err("the operation extends beyond the address space".to_owned());
         }
-        let asked = Asked { at: Span::ZERO, action, offset: said.place, length };
-        Ok((at_ns, Request { asked, volume: said.volume }))
+        let asked = Asked { at: Span::ZERO, action, offset: record.place, length };
+        Ok((at_ns, Request { asked, volume: record.volume }))
     }
 }
 
@@ -201,22 +199,22 @@ impl Sink for Queue {
         self.volumes.number(name)
     }
 
-    fn asked(&mut self, said: &Said) -> Mark {
-        let (at_ns, request) = match Self::wanted(said) {
+    fn operation(&mut self, record: &TraceRecord) -> Mark {
+        let (at_ns, request) = match Self::request(record) {
             Ok(wanted) if self.fault.is_none() => wanted,
             Ok(_) => return Mark::default(),
-            Err(what) => {
-                self.stop(said.number, what);
+            Err(reason) => {
+                self.stop(record.number, reason);
                 return Mark::default();
             }
         };
         if self.first_ns.is_some() && at_ns < self.last_ns {
             let (before, order) = (self.last_ns, self.order);
             let cure = if order == Order::Strict { "sort the lines by time" } else { "sort the records by time" };
-            self.stop(said.number, format!("time goes back, from {before} ns to {at_ns} ns: {cure}"));
+            self.stop(record.number, format!("time goes back from {before} ns to {at_ns} ns: {cure}"));
             return Mark::default();
         }
-        // Nearly always the end.
+        // Nearly always at the end.
         let later = self.waiting.iter().rev().take_while(|(other, _)| *other > at_ns).count();
         self.waiting.insert(self.waiting.len() - later, (at_ns, request));
         Mark::default()
@@ -224,12 +222,12 @@ impl Sink for Queue {
 
     fn answered(&mut self, _: Mark, _: u64) {}
 
-    fn broken(&mut self, number: u64, what: &str) {
-        self.stop(number, what.to_owned());
+    fn broken(&mut self, number: u64, reason: &str) {
+        self.stop(number, reason.to_owned());
     }
 }
 
-/// Bytes of a trace, unpacked.
+/// Decompressed bytes of a trace.
 struct Source<R> {
     bytes: R,
     gunzip: Gunzip,
@@ -245,20 +243,20 @@ impl<R: Read> Source<R> {
         Self { bytes, gunzip, decoder, takes: Takes::Bytes, piece: vec![0; PIECE], over: false }
     }
 
-    /// Appends the next ones. False at the end.
+    /// Appends further bytes. False at the end.
     fn more(&mut self, out: &mut Vec<u8>) -> Result<bool, TraceFault> {
-        let fault = |what: String| TraceFault { line: None, what };
+        let fault = |reason: String| TraceFault { line: None, reason };
         let before = out.len();
         while !self.over && out.len() == before {
             let read = match self.bytes.read(&mut self.piece) {
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(fault(format!("reading on failed: {error}"))),
+                Err(error) => return Err(fault(format!("reading failed: {error}"))),
             };
             if read == 0 {
                 self.over = true;
                 if self.gunzip.end(out) == Ending::Cut {
-                    return Err(fault("the compressed file ends early or is damaged: copy it again".to_owned()));
+                    return Err(fault("the compressed file is truncated or damaged: copy it again".to_owned()));
                 }
             } else {
                 let pushed = self.gunzip.push(&self.piece[..read], out);

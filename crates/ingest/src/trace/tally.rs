@@ -1,22 +1,22 @@
-//! The load of a trace, counted: by window of time, by volume, and as a working set.
+//! Counting of a trace's load: by window, by volume, and as a working set.
 
 use plimsoll_record::Action;
 
-use super::dialect::{Mark, Said, Sink, Volume, Volumes};
+use super::dialect::{Mark, Sink, TraceRecord, Volume, Volumes};
 use super::misses::{Misses, PAGE};
 use crate::builder::Builder;
 
-/// A record that comes so much later is no record: its time is damaged.
-const NO_GAP_NS: u64 = 400 * 86_400 * 1_000_000_000;
+/// A later record by more than this has a damaged time.
+const MAX_GAP_NS: u64 = 400 * 86_400 * 1_000_000_000;
 
-/// Takes operations.
+/// Counts operations.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) volumes: Volumes,
     pub(super) by_volume: Vec<OfVolume>,
     pub(super) windows: Windows,
     pub(super) misses: Misses,
-    /// Unreadable records: the first, and their number.
+    /// The first unreadable records, and their total number.
     pub(super) broken: Vec<(u64, String)>,
     pub(super) broken_count: u64,
     pub(super) operations: u64,
@@ -28,14 +28,14 @@ pub(super) struct Tally {
     pub(super) timed: bool,
 }
 
-/// The load of one volume.
+/// The load of a volume.
 #[derive(Default)]
 pub(super) struct OfVolume {
     pub(super) counts: Counts,
     streams: Streams,
 }
 
-/// Times that fall.
+/// Decreasing times.
 #[derive(Clone, Copy)]
 pub(super) struct Back {
     pub(super) number: u64,
@@ -44,15 +44,15 @@ pub(super) struct Back {
 
 /// In the order of their numbers.
 const SORTS: [Sort; Sort::COUNT] =
-    [Sort::RandomRead, Sort::SequentialRead, Sort::Write, Sort::Flush, Sort::Discard, Sort::Unsaid];
+    [Sort::RandomRead, Sort::SequentialRead, Sort::Write, Sort::Flush, Sort::Discard, Sort::Unknown];
 
 impl Tally {
-    /// False for a time that cannot be.
+    /// False for an implausible time.
     fn time(&mut self, number: u64, at_ns: u64) -> bool {
         if !self.timed {
             (self.timed, self.first_ns, self.last_ns) = (true, at_ns, at_ns);
         }
-        if at_ns > self.last_ns.saturating_add(NO_GAP_NS) || self.first_ns > at_ns.saturating_add(NO_GAP_NS) {
+        if at_ns > self.last_ns.saturating_add(MAX_GAP_NS) || self.first_ns > at_ns.saturating_add(MAX_GAP_NS) {
             return false;
         }
         if at_ns < self.last_ns {
@@ -66,14 +66,16 @@ impl Tally {
 }
 
 impl OfVolume {
-    fn sort(&mut self, said: &Said) -> Sort {
-        match said.action {
-            Some(Action::Read) if self.streams.follows(said.place, said.length.unwrap_or(0)) => Sort::SequentialRead,
+    fn sort(&mut self, record: &TraceRecord) -> Sort {
+        match record.action {
+            Some(Action::Read) if self.streams.follows(record.place, record.length.unwrap_or(0)) => {
+                Sort::SequentialRead
+            }
             Some(Action::Read) => Sort::RandomRead,
             Some(Action::Write | Action::DurableWrite) => Sort::Write,
             Some(Action::Flush) => Sort::Flush,
             Some(Action::Trim) => Sort::Discard,
-            None => Sort::Unsaid,
+            None => Sort::Unknown,
         }
     }
 }
@@ -83,32 +85,32 @@ impl Sink for Tally {
         self.volumes.number(name)
     }
 
-    fn asked(&mut self, said: &Said) -> Mark {
-        let at_ns = said.at_ns.unwrap_or(0);
-        if said.at_ns.is_some() && !self.time(said.number, at_ns) {
-            self.broken(said.number, "its time is more than a year from that of the record before: left out");
+    fn operation(&mut self, record: &TraceRecord) -> Mark {
+        let at_ns = record.at_ns.unwrap_or(0);
+        if record.at_ns.is_some() && !self.time(record.number, at_ns) {
+            self.broken(record.number, "its time differs by more than a year from the preceding record: skipped");
             return Mark { at_ns: 0, class: u8::MAX };
         }
         self.operations += 1;
-        let volume = said.volume as usize;
+        let volume = record.volume as usize;
         if volume >= self.by_volume.len() {
             self.by_volume.resize_with(volume + 1, OfVolume::default);
         }
         let of = &mut self.by_volume[volume];
-        let (sort, bytes) = (of.sort(said), said.length.unwrap_or(0));
+        let (sort, bytes) = (of.sort(record), record.length.unwrap_or(0));
         of.counts[sort as usize].operations += 1;
         of.counts[sort as usize].bytes = of.counts[sort as usize].bytes.saturating_add(bytes);
         match sort {
-            Sort::RandomRead | Sort::SequentialRead => self.misses.operation(said.volume, said.place, bytes, true),
-            Sort::Write => self.misses.operation(said.volume, said.place, bytes, false),
-            Sort::Unsaid => self.misses.object(said.place, said.length.unwrap_or(PAGE)),
+            Sort::RandomRead | Sort::SequentialRead => self.misses.operation(record.volume, record.place, bytes, true),
+            Sort::Write => self.misses.operation(record.volume, record.place, bytes, false),
+            Sort::Unknown => self.misses.object(record.place, record.length.unwrap_or(PAGE)),
             Sort::Flush | Sort::Discard => {}
         }
-        if said.at_ns.is_some() {
-            self.windows.count(at_ns, sort, said.number, bytes);
+        if record.at_ns.is_some() {
+            self.windows.count(at_ns, sort, record.number, bytes);
         }
         let mark = Mark { at_ns, class: sort as u8 };
-        if let Some(took_ns) = said.took_ns.filter(|_| said.at_ns.is_some()) {
+        if let Some(took_ns) = record.took_ns.filter(|_| record.at_ns.is_some()) {
             self.answered(mark, took_ns);
         }
         mark
@@ -120,15 +122,15 @@ impl Sink for Tally {
         }
     }
 
-    fn broken(&mut self, number: u64, what: &str) {
+    fn broken(&mut self, number: u64, reason: &str) {
         self.broken_count += 1;
-        if self.broken.len() < Builder::MOST_CAUTIONS {
-            self.broken.push((number, what.to_owned()));
+        if self.broken.len() < Builder::MAX_CAUTIONS {
+            self.broken.push((number, reason.to_owned()));
         }
     }
 }
 
-/// The operations, as far as a trace tells them.
+/// The kind of an operation, as far as a trace contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     RandomRead,
@@ -136,23 +138,23 @@ pub(super) enum Sort {
     Write,
     Flush,
     Discard,
-    /// The trace does not tell.
-    Unsaid,
+    /// Unknown kind.
+    Unknown,
 }
 
 impl Sort {
     pub(super) const COUNT: usize = 6;
 }
 
-/// Operations of one sort.
+/// Operations of a sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Count {
     pub(super) operations: u64,
-    /// Bytes that they moved, or gave back.
+    /// Bytes transferred or discarded.
     pub(super) bytes: u64,
     /// Operations with a known time.
     pub(super) answered: u64,
-    /// Their times together.
+    /// Sum of their times.
     pub(super) took_ns: u64,
 }
 
@@ -168,7 +170,7 @@ impl Count {
 /// Operations of every sort, in the order of [`Sort`].
 pub(super) type Counts = [Count; Sort::COUNT];
 
-/// The most of a second: of all operations, of reads, of writes.
+/// The maximum of a second: of all operations, of reads, of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Peak {
     pub(super) operations: u64,
@@ -182,12 +184,12 @@ impl Peak {
     }
 }
 
-/// One window.
+/// A window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cell {
     pub(super) counts: Counts,
     pub(super) peaks: [Peak; 3],
-    /// The first record in it; zero where there is none.
+    /// The first record in it; zero if it is empty.
     pub(super) first: u64,
 }
 
@@ -207,27 +209,27 @@ impl Cell {
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
-/// Seconds of windows, each a multiple of the one before; then twice as long each time.
+/// Widths of windows in seconds, each a multiple of the preceding one; then doubling.
 const WIDTHS: [u64; 11] = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 21_600, 86_400];
 
 /// All windows of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     cells: Vec<Cell>,
-    /// The begin of the first window, in the clock of the trace.
+    /// The begin of the first window, by the clock of the trace.
     origin_ns: u64,
-    /// The number of times that windows were lengthened.
+    /// Number of times that windows were widened.
     step: usize,
     width_ns: u64,
-    /// The last second with operations: its begin, and its counts so far.
+    /// The last second with operations: its begin and counts.
     second: (u64, [Peak; 3]),
-    /// The window that was asked for last, and when it began.
+    /// The last accessed window, with its begin.
     last: (u64, usize),
 }
 
 impl Windows {
-    /// The most that are kept.
-    pub(super) const MOST: usize = 10_000;
+    /// Maximum number of windows.
+    pub(super) const MAX: usize = 10_000;
 
     pub(super) fn count(&mut self, at_ns: u64, sort: Sort, number: u64, bytes: u64) {
         let index = self.index(at_ns);
@@ -254,7 +256,7 @@ impl Windows {
         (self.origin_ns, self.width_ns, self.cells)
     }
 
-    /// The window of a moment, which is made when it is not there.
+    /// The index of the window at a time, created if necessary.
     fn index(&mut self, at_ns: u64) -> usize {
         if self.cells.is_empty() {
             (self.origin_ns, self.width_ns, self.second.0, self.last) = (at_ns, SECOND, at_ns, (at_ns, 0));
@@ -267,7 +269,7 @@ impl Windows {
             self.begin_earlier(at_ns);
         }
         let mut index = (at_ns - self.origin_ns) / self.width_ns;
-        while index >= Self::MOST as u64 {
+        while index >= Self::MAX as u64 {
             self.lengthen();
             index = (at_ns - self.origin_ns) / self.width_ns;
         }
@@ -281,11 +283,11 @@ impl Windows {
 
     fn begin_earlier(&mut self, at_ns: u64) {
         let missing = |windows: &Self| (windows.origin_ns - at_ns).div_ceil(windows.width_ns);
-        while missing(self) + self.cells.len() as u64 > Self::MOST as u64 {
+        while missing(self) + self.cells.len() as u64 > Self::MAX as u64 {
             self.lengthen();
         }
         let more = missing(self);
-        // Before the clock's own zero there is no window: the first one is that much shorter.
+        // The first window is shortened at the clock's origin.
         self.origin_ns = self.origin_ns.saturating_sub(more * self.width_ns);
         self.cells.splice(0..0, std::iter::repeat_n(Cell::default(), more as usize));
     }
@@ -311,14 +313,14 @@ impl Windows {
     fn peak(&mut self, at_ns: u64, sort: Sort, bytes: u64) {
         if at_ns.wrapping_sub(self.second.0) >= SECOND {
             self.end_second();
-            // Seconds count from the origin, so that each lies within one window.
+            // Seconds are aligned with the origin, so that each lies within a window.
             self.second = (at_ns - (at_ns - self.origin_ns) % SECOND, [Peak::default(); 3]);
         }
         let moved = if sort == Sort::Discard { 0 } else { bytes };
         let part = match sort {
             Sort::RandomRead | Sort::SequentialRead => Some(1),
             Sort::Write => Some(2),
-            Sort::Flush | Sort::Discard | Sort::Unsaid => None,
+            Sort::Flush | Sort::Discard | Sort::Unknown => None,
         };
         for peak in [Some(0), part].into_iter().flatten() {
             self.second.1[peak].operations += 1;
@@ -326,7 +328,7 @@ impl Windows {
         }
     }
 
-    /// Keeps the counts of the last second if they are the highest of its window.
+    /// Records the counts of the last second if they are the maximum of its window.
     fn end_second(&mut self) {
         let (begin, peaks) = self.second;
         let index = begin.saturating_sub(self.origin_ns).checked_div(self.width_ns).unwrap_or(0) as usize;
@@ -338,10 +340,10 @@ impl Windows {
     }
 }
 
-/// Runs that are followed at once.
+/// Maximum sequential runs tracked concurrently.
 const RUNS: usize = 32;
 
-/// The ends of the runs of one volume.
+/// The ends of the runs of a volume.
 #[derive(Clone, Debug)]
 struct Streams {
     ends: [u64; RUNS],
@@ -356,9 +358,9 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Takes a read. True when it begins where another ended.
+    /// Adds a read. True if it begins at the end of another.
     fn follows(&mut self, place: u64, length: u64) -> bool {
-        // After four thousand million reads the order of runs is forgotten once.
+        // The counter wraps after four billion reads, which resets the order of runs once.
         self.clock = self.clock.wrapping_add(1);
         let found = self.ends.iter().position(|end| *end == place);
         let oldest = || (0..RUNS).min_by_key(|run| self.used[*run]).unwrap_or(0);
@@ -373,7 +375,7 @@ impl Streams {
 mod tests {
     use super::{RUNS, SECOND, Sort, Streams, Windows};
 
-    /// Seconds of a window, and operations of each window.
+    /// Width of windows in seconds, and operations of each window.
     fn check(seconds: &[u64]) -> (u64, u64, Vec<u64>, u64) {
         let mut windows = Windows::default();
         for (number, second) in (1..).zip(seconds) {
@@ -386,26 +388,26 @@ mod tests {
     }
 
     #[test]
-    fn windows_grow_and_lose_nothing() {
+    fn windows_are_widened_without_loss() {
         assert_eq!(check(&[7, 7, 9]), (7, 1, vec![2, 0, 1], 2));
-        assert_eq!(check(&[9, 7, 8, 7]), (7, 1, vec![2, 1, 1], 1), "seconds that come again are not joined");
+        assert_eq!(check(&[9, 7, 8, 7]), (7, 1, vec![2, 1, 1], 1), "repeated seconds are not merged");
         let (origin, width, counts, peak) = check(&[0, 1, 1, 9_999, 10_000, 200_000]);
         assert_eq!((origin, width, counts.len(), peak), (0, 30, 6_667, 2));
         assert_eq!((counts[0], counts[333], counts[6_666], counts.iter().sum::<u64>()), (3, 2, 1, 6));
         let (_, width, counts, _) = check(&[1 << 33, 0, 1 << 33]);
-        assert!(width > 86_400 && counts.len() <= Windows::MOST, "{width} {}", counts.len());
+        assert!(width > 86_400 && counts.len() <= Windows::MAX, "{width} {}", counts.len());
         assert_eq!(counts.iter().sum::<u64>(), 3);
     }
 
     #[test]
-    fn runs_go_on_beside_each_other() {
+    fn concurrent_runs_are_tracked() {
         let mut streams = Streams::default();
         let count = |streams: &mut Streams, runs: u64| {
             let reads = (0..10).flat_map(|step| (0..runs).map(move |run| (run << 32) + step * 4096));
             reads.filter(|place| streams.follows(*place, 4096)).count()
         };
-        assert_eq!(count(&mut streams, RUNS as u64), 9 * RUNS, "all but the first of each");
-        assert_eq!(count(&mut Streams::default(), RUNS as u64 + 1), 0, "one run more than are remembered");
+        assert_eq!(count(&mut streams, RUNS as u64), 9 * RUNS, "all but the first read of each run");
+        assert_eq!(count(&mut Streams::default(), RUNS as u64 + 1), 0, "more runs than the maximum");
         assert!(!Streams::default().follows(0, 4096));
     }
 }

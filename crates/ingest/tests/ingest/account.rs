@@ -1,6 +1,6 @@
-//! How sessions spent their time: of one report, of many, of instances, and after thinning.
+//! Accounts of session time: of a single report, several reports, several instances, and after thinning.
 
-use plimsoll_ingest::{Account, Class, Demand, Ingest, Outcome, Reading, Waited};
+use plimsoll_ingest::{Account, Class, Demand, Ingest, Outcome, Reading, WaitCause};
 use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn workload(instance: &str, hour: i8, single_reads: u64) -> Workload {
     }
 }
 
-/// A report with further rows of foreground waits: event, how often, seconds.
+/// A report with further rows of foreground waits: event, count, seconds.
 fn report(work: &Workload, waits: &[(&str, u64, u64)]) -> Reading {
     let mut rows = String::new();
     for (event, count, seconds) in waits {
@@ -48,7 +48,7 @@ fn report(work: &Workload, waits: &[(&str, u64, u64)]) -> Reading {
 fn account(readings: &[Reading]) -> Account {
     let mut demand = Demand::of(&readings.iter().collect::<Vec<_>>());
     assert_eq!(demand.subjects.len(), 1);
-    demand.subjects.remove(0).account.expect("the reports say how time was spent")
+    demand.subjects.remove(0).account.expect("the reports account for session time")
 }
 
 fn near(found: f64, expected: f64) {
@@ -56,19 +56,19 @@ fn near(found: f64, expected: f64) {
 }
 
 #[test]
-fn a_report_says_how_time_was_spent() {
+fn a_report_yields_an_account_of_session_time() {
     let waits = [("log file sync", 100_000, 300), ("enq: TX - row lock contention", 5, 70), ("smon timer", 9, 3_000)];
     let found = account(&[report(&workload("shop1", 9, 3_600_000), &waits)]);
     near(found.whole.database_s, 8_600.0);
     near(found.whole.processor_s.unwrap(), 5_000.0);
     near(found.whole.processors.unwrap(), 16.0);
-    near(found.whole.waited_s(|waited| waited == Waited::Storage(Class::RandomRead)), 3_600.0);
-    near(found.whole.waited_s(|waited| waited == Waited::Commit), 300.0);
-    near(found.whole.waited_s(|waited| waited == Waited::Lock), 70.0);
+    near(found.whole.waited_s(|waited| waited == WaitCause::Storage(Class::RandomRead)), 3_600.0);
+    near(found.whole.waited_s(|waited| waited == WaitCause::Commit), 300.0);
+    near(found.whole.waited_s(|waited| waited == WaitCause::Lock), 70.0);
     near(found.whole.operation_s(Class::RedoWrite).unwrap(), 400e-6);
     near(found.whole.operation_s(Class::RandomRead).unwrap(), 1e-3);
-    assert!(found.whole.waits.iter().all(|wait| wait.waited != Waited::Idle));
-    let sync = found.whole.foreground().find(|wait| wait.waited == Waited::Commit).unwrap();
+    assert!(found.whole.waits.iter().all(|wait| wait.cause != WaitCause::Idle));
+    let sync = found.whole.foreground().find(|wait| wait.cause == WaitCause::Commit).unwrap();
     assert_eq!((&*sync.place.input, &*sync.place.origin.field), ("test", "log file sync"));
     near(found.cache_bytes.unwrap(), 4_096.0 * 1_048_576.0);
     assert_eq!(found.caches.len(), 1);
@@ -82,7 +82,7 @@ fn windows_and_instances_add_up_once() {
         report(&workload("shop1", 9, 3_600_000), &[("log file sync", 10, 4)]),
         report(&workload("shop2", 9, 7_200_000), &[("log file sync", 30, 8)]),
         report(&workload("shop1", 10, 1_800_000), &[]),
-        // The same window again counts nothing.
+        // A repeated window is not counted again.
         report(&workload("shop1", 10, 1_800_000), &[]),
     ];
     let found = account(&readings);
@@ -94,14 +94,14 @@ fn windows_and_instances_add_up_once() {
     near(found.whole.seconds, 7_200.0);
     near(found.whole.processors.unwrap(), 32.0);
     near(found.cache_bytes.unwrap(), 4_096.0 * 1_048_576.0);
-    let sync = found.whole.foreground().find(|wait| wait.waited == Waited::Commit).unwrap();
+    let sync = found.whole.foreground().find(|wait| wait.cause == WaitCause::Commit).unwrap();
     near(sync.mean_s().unwrap(), 0.3);
-    assert_eq!(found.caches.len(), 2, "one for each instance");
+    assert_eq!(found.caches.len(), 2, "a cache of each instance");
 }
 
 proptest! {
     #[test]
-    fn thinning_changes_no_sum(waits in prop::collection::vec(
+    fn thinning_preserves_sums(waits in prop::collection::vec(
         (prop::sample::select(vec![
             "log file sync", "enq: TX - row lock contention", "enq: TM - contention", "latch free", "latch: a", "latch: b",
             "gc cr request", "SQL*Net more data to client", "SQL*Net message from client", "direct path read", "x", "y", "z",
@@ -117,8 +117,8 @@ proptest! {
         thin.thin();
         prop_assert!(thin.waits.len() <= whole.waits.len());
         let (whole, thin) = (account(&[whole]), account(&[thin]));
-        let kinds = [Waited::Commit, Waited::Lock, Waited::Concurrency, Waited::Cluster, Waited::Network,
-            Waited::Processor, Waited::Other, Waited::Storage(Class::SequentialRead), Waited::Behind(Class::DataWrite)];
+        let kinds = [WaitCause::Commit, WaitCause::Lock, WaitCause::Concurrency, WaitCause::Cluster, WaitCause::Network,
+            WaitCause::Processor, WaitCause::Other, WaitCause::Storage(Class::SequentialRead), WaitCause::Behind(Class::DataWrite)];
         for kind in kinds {
             let seconds = |account: &Account| account.whole.waited_s(|waited| waited == kind);
             prop_assert!((seconds(&whole) - seconds(&thin)).abs() < 1e-6, "{kind:?}");

@@ -1,4 +1,4 @@
-//! Software RAID and its disks: one operation counts once.
+//! Software RAID and its disks: each operation is counted once.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Reading, join};
 
 use crate::hosts::reading;
 
-/// A report of iostat: devices with their reads and writes a second, of 8 KiB each.
+/// A report of iostat: devices with their reads and writes per second, of 8 KiB each.
 fn report(devices: &[(&str, f64, f64)]) -> String {
     let mut text = String::from("Device r/s rkB/s r_await rareq-sz w/s wkB/s w_await wareq-sz aqu-sz %util\n");
     for (name, reads, writes) in devices {
@@ -25,7 +25,7 @@ fn iostat(devices: &[(&str, f64, f64)]) -> Reading {
     reading(&(time(0) + &report(devices) + &time(10) + &report(devices)))
 }
 
-/// What is asked of a reading's storage a second: reads, writes, and milliseconds of a read.
+/// Demand of a reading: reads per second, writes per second, and milliseconds per read.
 fn demand(reading: &Reading) -> (f64, f64, Option<f64>) {
     let demand = Demand::of(&[reading]);
     let of = |class, measure| demand.subjects[0].series(class, measure).and_then(|series| series.values[0]);
@@ -43,20 +43,23 @@ const MIRROR: [(&str, f64, f64); 3] = [("md2", 100.0, 4_671.0), ("nvme0n1", 50.0
 fn a_mirrored_write_counts_once() {
     let reading = iostat(&MIRROR);
     assert_eq!((demand(&reading).0, demand(&reading).1), (100.0, 4_671.0));
-    let text = &reading.cautions.last().expect("the assumption is said").text;
-    assert!(text.contains("software RAID md2") && text.contains("nvme0n1, nvme1n1 are taken for them"), "{text}");
+    let text = &reading.cautions.last().expect("a caution about the assumption").text;
+    assert!(
+        text.contains("software RAID md2") && text.contains("nvme0n1, nvme1n1 are assumed to be their members"),
+        "{text}"
+    );
 }
 
 #[test]
-fn an_array_that_is_not_timed_has_the_latency_of_its_disks() {
+fn an_untimed_array_has_the_latency_of_its_disks() {
     assert_eq!(demand(&iostat(&MIRROR)).2, Some(0.5));
 }
 
 #[test]
-fn an_array_that_carries_little_leaves_the_disks_counted() {
+fn disks_are_counted_if_their_array_carries_little() {
     let reading = iostat(&[("md0", 0.0, 100.0), ("sda", 0.0, 100.0), ("sdb", 0.0, 100.0), ("sdc", 3_000.0, 1_800.0)]);
     assert_eq!((demand(&reading).0, demand(&reading).1), (3_000.0, 2_000.0));
-    let text = &reading.cautions.last().expect("the rule is said").text;
+    let text = &reading.cautions.last().expect("a caution about the rule").text;
     assert!(text.contains("counted at the disks") && text.contains("md0 carried 2.0 %"), "{text}");
 }
 

@@ -1,11 +1,11 @@
-//! Samples of atop, for programs and as pages, of hosts that never were.
+//! Samples of atop, as parseable lines and as pages, of invented hosts.
 
 use jiff::civil::date;
 use plimsoll_ingest::{Class, Measure, Outcome, Verdict};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use crate::series::{cut_anywhere, laws, near, outcome, read, refused, samples, says, values};
+use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, refused, samples, values};
 
 fn labelled() -> String {
     let mut text = String::from(
@@ -20,7 +20,7 @@ fn labelled() -> String {
 }
 
 #[test]
-fn lines_for_programs_are_counts_of_a_sample() {
+fn parseable_lines_are_counts_of_a_sample() {
     let reading = read(&labelled());
     laws(&reading);
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0; 2]);
@@ -42,11 +42,11 @@ fn lines_for_programs_are_counts_of_a_sample() {
 }
 
 #[test]
-fn a_sample_since_the_start_counts_only_when_it_is_alone() {
+fn a_sample_since_boot_is_used_only_without_others() {
     let text = labelled();
     let alone = read(text.split_inclusive("SEP\n").next().unwrap());
     near(&values(&alone, "sda", Class::Read, Measure::Iops), &[100.0]);
-    assert!(says(&alone, "every peak is hidden"));
+    assert!(has_caution(&alone, "hides all peaks"));
     let cut = outcome(&text.as_bytes()[..text.find("sdb").unwrap() + 5], 10, "test");
     assert_eq!(cut.verdict(), Verdict::Partly);
     let none: Vec<&str> = text.lines().filter(|line| !line.starts_with("DSK")).collect();
@@ -100,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_damage_is_survived(cut in 0_usize..1_000, at in 0_usize..2_000, junk in "[ |0-9A-Za-z:/\n-]{0,30}", step in 1_usize..500) {
+    fn any_damage_yields_an_outcome(cut in 0_usize..1_000, at in 0_usize..2_000, junk in "[ |0-9A-Za-z:/\n-]{0,30}", step in 1_usize..500) {
         for mut text in [labelled(), pages()] {
             text.insert_str(at % text.len(), &junk);
             text.truncate(text.len() - cut % text.len());

@@ -1,4 +1,4 @@
-//! Reports that are written out of a workload, read again; and what is no report.
+//! Reports generated from a workload and read again, and inputs that are not reports.
 
 use plimsoll_ingest::{Class, Demand, Fate, Ingest, Measure, Outcome, Reading, Verdict};
 use plimsoll_testkit::Workload;
@@ -60,7 +60,7 @@ fn near(found: f64, expected: f64, share: f64) {
 }
 
 #[test]
-fn a_report_says_what_its_workload_was() {
+fn a_generated_report_yields_its_workload() {
     let work = workload(9, 3_600_000);
     let reading = read(&work.awr_html());
     let scope = &reading.scopes[0];
@@ -85,14 +85,14 @@ fn a_report_says_what_its_workload_was() {
 }
 
 #[test]
-fn many_reports_are_one_demand() {
+fn several_reports_are_combined_into_a_demand() {
     let second = Workload { instance: "shop2".to_owned(), ..workload(9, 7_200_000) };
     let other = Workload { database: "PAY".to_owned(), ..workload(9, 36_000) };
     let works = [workload(9, 3_600_000), second, workload(10, 1_800_000), workload(10, 1_800_000), other];
     let readings: Vec<Reading> = works.iter().map(|work| read(&work.awr_html())).collect();
     let demand = Demand::of(&readings.iter().collect::<Vec<_>>());
     let names: Vec<&str> = demand.subjects.iter().map(|subject| subject.name.as_str()).collect();
-    assert_eq!(names, ["PAY", "SHOP"], "two databases are told apart");
+    assert_eq!(names, ["PAY", "SHOP"], "the two databases are separate");
     let shop = &demand.subjects[1];
     assert_eq!((shop.instances.len(), shop.slots.len(), shop.doubts.len()), (2, 2, 1), "{:?}", shop.doubts);
     assert!(shop.doubts[0].contains("given twice"));
@@ -105,16 +105,16 @@ fn many_reports_are_one_demand() {
 }
 
 #[test]
-fn what_is_no_report_says_what_it_lacks() {
+fn refusals_name_the_missing_part() {
     assert!(refused("<html><body>hello</body></html>").contains("no heading WORKLOAD REPOSITORY"));
     assert!(refused("<html><h1>WORKLOAD REPOSITORY report for</h1></html>").contains("none of its tables"));
     let whole = workload(9, 3_600_000).awr_html();
     assert!(refused(&whole.replace("report for", "COMPARE PERIOD REPORT")).contains("compares two periods"));
-    assert!(refused(&whole.replace("Snap Time", "Time")).contains("how long its window was"));
+    assert!(refused(&whole.replace("Snap Time", "Time")).contains("it lacks the length of its window"));
 }
 
 #[test]
-fn a_report_that_ends_early_is_read_in_part() {
+fn a_truncated_report_is_read_partly() {
     let whole = workload(9, 3_600_000).awr_html();
     let cut = whole.find("redo size").unwrap();
     let outcome = outcome(&whole.as_bytes()[..cut], 100);
@@ -125,20 +125,20 @@ fn a_report_that_ends_early_is_read_in_part() {
 }
 
 #[test]
-fn a_report_that_lacks_its_end_is_read_in_part() {
+fn a_report_without_its_end_is_read_partly() {
     let whole = workload(9, 3_600_000).awr_html();
     let cut = outcome(&whole.as_bytes()[..whole.find("End of Report").unwrap()], 100);
     assert_eq!(cut.verdict(), Verdict::Partly);
     let reading = cut.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "End of Report"));
-    assert_eq!(reading.figures, read(&whole).figures, "what stands before is used");
+    assert_eq!(reading.figures, read(&whole).figures, "the part before is used");
 }
 
 #[test]
-fn databases_of_one_name_are_told_apart_by_number() {
+fn databases_with_equal_names_are_distinguished_by_number() {
     let shop = workload(9, 3_600_000).awr_html();
     let cells = |id: &str| format!("<td class='awrc'>SHOP</td><td class='awrc'>{id}</td>");
-    assert!(shop.contains(&cells("1")), "the number stands behind the name");
+    assert!(shop.contains(&cells("1")), "the number follows the name");
     let other = shop.replace(&cells("1"), &cells("77"));
     let unknown = workload(10, 3_600_000).awr_html().replace(&cells("1"), &cells(""));
     let names = |texts: &[&str]| {
@@ -190,7 +190,7 @@ physical read total bytes          29,491,200,000    1,476,198,400    48.0    8,
 ";
 
 #[test]
-fn a_report_that_compares_two_periods_is_two_windows() {
+fn a_report_comparing_two_periods_yields_two_windows() {
     let reading = read(COMPARED);
     let begins: Vec<String> = reading.windows.iter().map(|window| window.begin.unwrap().to_string()).collect();
     assert_eq!(begins, ["2026-03-02T07:00:00", "2026-03-02T09:00:00"], "in the order of time");
@@ -205,11 +205,11 @@ fn a_report_that_compares_two_periods_is_two_windows() {
     let at = |figure: &plimsoll_ingest::Figure| lines[figure.origin.line as usize - 1].contains("physical read total");
     assert!(reading.figures.iter().all(at));
     assert!(refused(&COMPARED.replace("PERIOD REPORT", "PERIOD REPORT (RAC)")).contains("all instances of a cluster"));
-    assert!(refused(&COMPARED[..COMPARED.find("Time Model").unwrap()]).contains("give the two reports"));
+    assert!(refused(&COMPARED[..COMPARED.find("Time Model").unwrap()]).contains("provide the two original reports"));
 }
 
 #[test]
-fn a_text_without_rulers_is_refused_with_the_reason() {
+fn a_text_without_rulers_is_refused() {
     let text = "WORKLOAD REPOSITORY report for\n\nDB Name  DB Id\nSHOP  1\n\nBegin Snap: 1811   06-Mar-26 11:00:00\n\
                 End Snap:   1812   06-Mar-26 12:00:00\nElapsed:     60.00 (mins)\n\nStatistic    Total   per Second\n\
                 physical read total IO requests   3,600   1.0\n";
@@ -217,11 +217,11 @@ fn a_text_without_rulers_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_long_window_and_a_restart_are_said() {
+fn long_windows_and_restarts_cause_cautions() {
     let day = read(&Workload { minutes: 1_440, ..workload(9, 3_600_000) }.awr_html());
-    assert!(day.cautions.iter().any(|caution| caution.text.contains("shorter peaks are hidden")));
+    assert!(day.cautions.iter().any(|caution| caution.text.contains("hides shorter peaks")));
     let long = read(&Workload { minutes: 10_080, ..workload(9, 3_600_000) }.awr_html());
-    assert!(long.cautions.iter().any(|caution| caution.text.contains("nothing can be sized by it")));
+    assert!(long.cautions.iter().any(|caution| caution.text.contains("it is unsuitable for sizing")));
     let restarted = read(&workload(9, 3_600_000).awr_html().replace("02-Mar-26 00:00:00", "02-Mar-26 09:30:00"));
     assert!(restarted.cautions.iter().any(|caution| caution.text.contains("started inside the window")));
 }
@@ -230,7 +230,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_workload_comes_back(
+    fn any_workload_survives_a_round_trip(
         single in 1_000_u64..10_000_000_000, several in 0_u64..1_000_000, blocks in 2_u64..128,
         writes in 0_u64..10_000_000, minutes in 1_u32..10_000, read_us in 1_u64..1_000_000,
     ) {
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_survived(cut in 0_usize..20_000, at in 0_usize..20_000, junk in "[<>a-z\"'&#; =/\\n-]{0,40}", step in 1_usize..5_000) {
+    fn any_damage_yields_an_outcome(cut in 0_usize..20_000, at in 0_usize..20_000, junk in "[<>a-z\"'&#; =/\\n-]{0,40}", step in 1_usize..5_000) {
         let mut text = workload(9, 3_600_000).awr_html();
         text.insert_str(at % text.len(), &junk);
         text.truncate(text.len() - cut % text.len());
@@ -256,7 +256,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_under_a_heading_is_survived(
+    fn any_text_below_a_heading_yields_an_outcome(
         heading in "(WORKLOAD REPOSITORY report for|STATSPACK report for|<h1>WORKLOAD REPOSITORY)",
         lines in prop::collection::vec("([ -~]{0,60}|[- ~]{3,60}|Begin Snap: 1 [0-9a-zA-Z: -]{0,30}|Elapsed: [0-9.,]{1,8} \\(mins\\)|X DB/Inst: a/b|OUTPUT|\u{e4}{0,9})", 0..60),
     ) {
@@ -266,7 +266,7 @@ proptest! {
 }
 
 #[test]
-fn real_reports_are_whole_and_imitations_are_refused() {
+fn real_reports_are_read_completely_and_imitations_are_refused() {
     for kind in ["awr_html", "awr_text", "statspack", "awr_diff_html", "awr_diff_text"] {
         for (file, outcome) in crate::bench_real::outcomes(kind) {
             let broken = outcome.reading().map(|reading| {

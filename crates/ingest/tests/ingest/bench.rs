@@ -1,4 +1,4 @@
-//! What benchmarks print, as evidence: texts in the shape of each program's, with numbers made up.
+//! Outputs of benchmarks read as evidence: texts in the format of each program, with invented numbers.
 
 use plimsoll_ingest::{Evidence, Fate, Ingest, Outcome, Reading, Verdict};
 use proptest::prelude::*;
@@ -25,7 +25,8 @@ fn refused(text: &str) -> String {
     }
 }
 
-/// Test, operations and bytes a second, mean in microseconds, share of reads and depth of each result; absent is `-`.
+/// Test, operations per second, bytes per second, mean in microseconds, share of reads and depth of each result; `-` is
+/// absent.
 #[track_caller]
 fn check(text: &str, kind: &str, expected: &[&str]) -> Reading {
     let reading = read(text);
@@ -92,11 +93,11 @@ const MARK_8_SAYS: [&str; 4] = [
 ];
 
 #[test]
-fn crystaldiskmark_says_scores_by_test() {
+fn crystaldiskmark_yields_scores_by_test() {
     let reading = check(MARK_8, "crystaldiskmark", &MARK_8_SAYS);
     assert_eq!(reading.version.as_deref(), Some("8.0.4"));
     assert_eq!(reading.scopes[0].part, "D:");
-    assert!(reading.parts.iter().any(|part| part.fate == Fate::Empty), "what was not run is not nought");
+    assert!(reading.parts.iter().any(|part| part.fate == Fate::Empty), "tests not run are absent, not zero");
     assert!(reading.cautions[0].text.contains("best of several runs"));
     let old = [
         "Sequential Read | - 250000000 - | 100 - -",
@@ -156,13 +157,13 @@ total:
 ";
 
 #[test]
-fn diskspd_says_both_directions_of_a_mix() {
-    let says = [
+fn diskspd_yields_both_directions_of_a_mix() {
+    let expected = [
         "span 1 | 1000 8192000 8000 | 75 8 8192",
         "span 1, its reads | 750 6144000 9000 | 100 8 8192",
         "span 1, its writes | 250 2048000 5000 | 0 8 8192",
     ];
-    let reading = check(DISKSPD, "diskspd-text", &says);
+    let reading = check(DISKSPD, "diskspd-text", &expected);
     assert_eq!(reading.evidence[0].lasted_s, Some(10.0));
     assert_eq!(reading.evidence[0].setting.sequential, Some(false));
     let quantiles = &reading.evidence[0].quantiles;
@@ -171,11 +172,11 @@ fn diskspd_says_both_directions_of_a_mix() {
     assert_eq!(reading.evidence[2].quantiles.len(), 3, "a latency that is not there is none");
     let lacks = read(&DISKSPD.replace("thread count:\t\t2", "thread count:\t\t3"));
     assert!(reading.cautions.is_empty() && lacks.cautions[0].text.contains("may lack the others"));
-    // Newer texts say what was asked in the command alone.
+    // Newer versions print settings only in the command.
     let from = DISKSPD.find("Input").unwrap();
     let short = format!("{}{}", &DISKSPD[..from], &DISKSPD[DISKSPD.find("Results").unwrap()..]);
-    check(&short, "diskspd-text", &says);
-    // The end of a file that was cut is told.
+    check(&short, "diskspd-text", &expected);
+    // A truncated file causes a caution.
     let cut = outcome("test", &DISKSPD.as_bytes()[..DISKSPD.find("Write IO").unwrap()], 10);
     assert_eq!(cut.verdict(), Verdict::Partly);
 }
@@ -197,11 +198,11 @@ const DISKSPD_XML: &str = "\
 ";
 
 #[test]
-fn diskspd_xml_adds_threads_up() {
+fn diskspd_xml_is_summed_over_threads() {
     let reading = check(DISKSPD_XML, "diskspd-xml", &["span 1 | 2000 8192000 2000 | 100 6 4096"]);
     assert_eq!(reading.evidence[0].quantiles, [(0.5, 0.0015)]);
     assert_eq!((reading.version.as_deref(), reading.scopes[0].part.as_str()), (Some("2.1.0"), "b.dat"));
-    assert!(refused(&DISKSPD_XML[..900]).contains("saved completely"));
+    assert!(refused(&DISKSPD_XML[..900]).contains("save it again completely"));
     let deep = DISKSPD_XML.replace("<Id>0</Id>", &"<a>".repeat(200_000));
     assert!(refused(&deep).contains("diskspd"));
 }
@@ -221,23 +222,24 @@ box           4G:8k 19202  60  2048  20  1024  13 43262  97  4096  51 +++++ +++
 ";
 
 #[test]
-fn bonnie_says_blocks_and_seeks() {
-    let says = [
+fn bonnie_yields_blocks_and_seeks() {
+    let expected = [
         "block output | - 2097152 - | 0 - -",
         "rewrite | - 1048576 - | 50 - -",
         "block input | - 4194304 - | 100 - -",
         "seeks | 500 - - | 91 - -",
     ];
-    let reading = check(BONNIE_CSV, "bonnie", &says);
+    let reading = check(BONNIE_CSV, "bonnie", &expected);
     assert_eq!(reading.evidence[3].quantiles, [(1.0, 0.2)], "the longest operation");
     assert_eq!(reading.scopes[0].host, "box");
-    let old = says[..3].iter().map(|text| text.replace("- -", "- 8192").replace("| - 8192", "| -")).collect::<Vec<_>>();
+    let old =
+        expected[..3].iter().map(|text| text.replace("- -", "- 8192").replace("| - 8192", "| -")).collect::<Vec<_>>();
     let reading = read(BONNIE_TEXT);
     let found: Vec<String> = reading.evidence.iter().map(shown).collect();
     assert_eq!(found.len(), old.len());
     assert!(reading.evidence.iter().all(|evidence| evidence.setting.block_bytes == Some(8_192.0)));
     assert!(reading.cautions.iter().any(|caution| caution.text.contains("less than half a second")));
-    // The same row of a quick run, and of a release that has a unit in each cell.
+    // The same row of a quick run, and of a version with a unit in each cell.
     let quick = BONNIE_TEXT.replace(" 19202  60 ", "           ").replace(" 43262  97 ", "           ");
     assert_eq!(read(&quick).evidence.len(), 3);
     let units = BONNIE_TEXT.replace(" 2048 ", " 1.5g ");
@@ -258,9 +260,9 @@ Tiotest latency results:
 ";
 
 #[test]
-fn tiotest_and_tiobench_say_rates_and_latencies() {
-    let says = ["Write | - 2097152 500 | 0 8 -", "Random Read | - 5015339008 6 | 100 8 -"];
-    let reading = check(TIOTEST, "tiotest", &says);
+fn tiotest_and_tiobench_yield_rates_and_latencies() {
+    let expected = ["Write | - 2097152 500 | 0 8 -", "Random Read | - 5015339008 6 | 100 8 -"];
+    let reading = check(TIOTEST, "tiotest", &expected);
     assert_eq!((reading.evidence[0].lasted_s, reading.evidence[1].lasted_s), (Some(8.0), None));
     let tables = "\
 Sequential Reads
@@ -273,7 +275,7 @@ my kernel 5.4                 4000  4096    2    4.00 4.962%     0.063      301.
 }
 
 #[test]
-fn orion_says_maxima_and_matrices() {
+fn orion_yields_maxima_and_matrices() {
     let summary = "\
 ORION VERSION 11.1.0.7.0
 Small IO size: 8 KB
@@ -286,12 +288,12 @@ Maximum Large MBPS=100.00 @ Small=0 and Large=2
 Maximum Small IOPS=1000 @ Small=5 and Large=0
 Minimum Small Latency=0.26 @ Small=5 and Large=0
 ";
-    let says = [
+    let expected = [
         "Maximum Large MBPS | - 104857600 - | 100 2 1048576",
         "Maximum Small IOPS | 1000 - - | 100 5 8192",
         "Minimum Small Latency | - - 260 | 100 5 8192",
     ];
-    assert_eq!(check(summary, "orion", &says).scopes[0].part, "/dev/vdx");
+    assert_eq!(check(summary, "orion", &expected).scopes[0].part, "/dev/vdx");
     let newer = summary.replace("0.26 @", "97.677 usecs @");
     assert!((read(&newer).evidence[2].mean_s.unwrap() - 97.677e-6).abs() < 1e-12);
     let matrix = "Large/Small,      1,      2\n      0,    106,\n      1,     90,    150\n";
@@ -305,7 +307,7 @@ Minimum Small Latency=0.26 @ Small=5 and Large=0
     assert_eq!(found, expected);
     assert_eq!(named("a_mbps.csv").reading().unwrap().evidence[0].bytes_s, Some(106.0 * 1_048_576.0));
     assert_eq!(named("a_lat.csv").verdict(), Verdict::Refused);
-    assert!(refused(matrix).contains("keep the end of its file's name"));
+    assert!(refused(matrix).contains("keep the end of its file name"));
 }
 
 const SLOB: &str = "\
@@ -315,12 +317,12 @@ awr_0.32.1|32|1200|3.0|15.0|1000|90000|||||2.5|500|0|0|900|450|db file sequentia
 ";
 
 #[test]
-fn slob_says_a_point_for_each_run() {
-    let says = [
+fn slob_yields_a_point_per_run() {
+    let expected = [
         "awr_0.16.1: data files, latency of reads | 1000 8126464 500 | 80 - -",
         "awr_0.16.1: redo | - 2621440 450 | 0 - -",
     ];
-    let reading = check(SLOB, "slob", &says);
+    let reading = check(SLOB, "slob", &expected);
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken), "the second row lacks its numbers");
     assert_eq!(reading.evidence[0].setting.threads, Some(16.0));
     assert!(refused(SLOB.lines().next().unwrap()).contains("has no row"));
@@ -336,7 +338,7 @@ fn transactions(text: &str) -> Vec<(Option<f64>, Option<f64>, Option<f64>)> {
 }
 
 #[test]
-fn transactions_are_no_operations_of_storage() {
+fn transactions_are_not_storage_operations() {
     let pgbench = "\
 transaction type: <builtin: TPC-B (sort of)>
 scaling factor: 10
@@ -395,9 +397,9 @@ Latency (ms):
 ";
 
 #[test]
-fn sysbench_tests_files_and_databases() {
-    let says = ["random r/w | 1000 16384000 - | 60 - 16384", "flushes | 1280 - - | - - -"];
-    let reading = check(FILEIO_1_0, "sysbench", &says);
+fn sysbench_results_of_files_and_databases() {
+    let results = ["random r/w | 1000 16384000 - | 60 - 16384", "flushes | 1280 - - | - - -"];
+    let reading = check(FILEIO_1_0, "sysbench", &results);
     assert!(reading.cautions[0].text.contains("reads, writes and flushes together"));
     let alone = FILEIO_1_0.replace("1280.00", "0.00");
     let reading = check(&alone, "sysbench", &["random r/w | 1000 16384000 110 | 60 - 16384"]);
@@ -422,7 +424,7 @@ Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total
 Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (15.625Mb/sec)
  1000.00 Requests/sec executed
 ";
-    check(older, "sysbench", &says);
+    check(older, "sysbench", &results);
     let oltp = "\
 sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
 Number of threads: 8
@@ -442,7 +444,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn damage_is_survived_however_it_is_cut(
+    fn damaged_inputs_have_equal_outcomes_for_all_piece_sizes(
         which in 0_usize..ALL.len(), at in 0_usize..4_000, junk in "[|,:=%()\\[\\]<>0-9a-zA-Z .+-]{0,30}", end in 0_usize..4_000,
         step in 1_usize..300,
     ) {
@@ -453,7 +455,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_below_a_heading_are_survived(
+    fn any_bytes_below_a_heading_yield_an_outcome(
         which in 0_usize..ALL.len(), tail in prop::collection::vec(any::<u8>(), 0..300),
     ) {
         let head = ALL[which].as_bytes();
@@ -462,7 +464,7 @@ proptest! {
     }
 }
 
-/// As 2.00 prints it: seeks and their processes stand before the rates.
+/// Format of 2.00: seeks and their processes precede the rates.
 #[test]
 fn bonnie_of_format_1_98_names_its_seeks() {
     let line = "1.98,2.00a,host,1,1795276232,2G,,8192,5,1276,62,512466,56,1171407,41,1690,56,+++++,+++,11134,48,16,,,,,2549,63,\
@@ -474,7 +476,7 @@ fn bonnie_of_format_1_98_names_its_seeks() {
     assert_eq!(reading.evidence[0].quantiles, [(1.0, 0.065_871)]);
 }
 
-/// As 0.4.2 prints it: the title stands apart from its bracket.
+/// Format of 0.4.2: the title is separated from its bracket.
 #[test]
 fn tiobench_of_0_4_2_is_known() {
     let text = "\

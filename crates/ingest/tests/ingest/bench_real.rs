@@ -1,9 +1,9 @@
-//! Results of real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
+//! Results of real systems, in the folder named by `PLIMSOLL_SAMPLES`: they are not part of the repository.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::print_stderr,
-    reason = "a test of a pure crate reads files of the machine, and says when there are none"
+    reason = "the test reads files of the machine and reports when there are none"
 )]
 
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use plimsoll_ingest::{Evidence, Outcome, Verdict};
 
 use crate::bench::outcome;
 
-/// Every file of a kind, with what came of it.
+/// Every file of a kind, with its outcome.
 pub(super) fn outcomes(kind: &str) -> Vec<(String, Outcome)> {
     let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES").map(PathBuf::from) else {
         eprintln!("skipped: PLIMSOLL_SAMPLES names no folder of reports");
@@ -32,14 +32,14 @@ pub(super) fn outcomes(kind: &str) -> Vec<(String, Outcome)> {
     paths.iter().map(named).collect()
 }
 
-/// What must hold between the numbers of one result.
+/// Relations between the numbers of a result.
 fn laws(file: &str, evidence: &Evidence, all_threads: bool) {
     let setting = &evidence.setting;
     if let (Some(iops), Some(bytes_s), Some(block)) = (evidence.iops, evidence.bytes_s, setting.block_bytes) {
         let size = bytes_s / iops;
         assert!((size / block - 1.0).abs() < 0.03, "{file}: {}: {size} and {block}", evidence.test);
     }
-    // Little's law: no more in flight than was asked, and not much less of a closed load.
+    // Little's law: operations in flight do not exceed the depth, and are close to it under a closed load.
     if let (Some(iops), Some(mean_s), Some(depth)) = (evidence.iops, evidence.mean_s, setting.depth)
         && all_threads
         && setting.reads.is_none_or(|reads| reads <= 0.0 || reads >= 1.0)
@@ -54,7 +54,7 @@ fn laws(file: &str, evidence: &Evidence, all_threads: bool) {
 
 #[test]
 fn real_results_are_read() {
-    // Files that are settings, headings or unfinished runs say so.
+    // Settings, headings and unfinished runs are refused as such.
     let refused = ["header", "pgio.conf", "IncorrectResults"];
     for kind in ["crystaldiskmark", "diskspd", "bonnie", "tiobench", "orion", "slob", "pgbench", "hammerdb_sysbench"] {
         for (file, outcome) in outcomes(kind) {
@@ -66,9 +66,9 @@ fn real_results_are_read() {
                 Outcome::Read(reading) => {
                     assert!(!expected && !reading.evidence.is_empty(), "{file}");
                     assert_ne!(Outcome::Read(reading.clone()).verdict(), Verdict::Refused);
-                    // One was shortened by hand: its totals are of a half of its threads.
+                    // A file was shortened by hand: its totals are of half of its threads.
                     let all_threads =
-                        !reading.cautions.iter().any(|caution| caution.text.contains("of so many threads"));
+                        !reading.cautions.iter().any(|caution| caution.text.contains("its totals may lack the others"));
                     reading.evidence.iter().for_each(|evidence| laws(&file, evidence, all_threads));
                 }
             }

@@ -1,17 +1,17 @@
-//! Metrics of volumes as clouds export them, of volumes that never were.
+//! Metrics of invented volumes, as clouds export them.
 
 use jiff::civil::date;
 use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Statistic, Verdict};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use crate::series::{cut_anywhere, laws, near, outcome, read, read_as, refused, samples, says, values};
+use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, read_as, refused, samples, values};
 
 fn times(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("2026-03-02T09:{:02}:00+00:00", n * 5)).collect()
 }
 
-/// One result of `get-metric-data`, newest first.
+/// A result of `get-metric-data`, newest first.
 fn result(id: &str, label: &str, values: &[f64]) -> String {
     let times: Vec<String> = times(values.len()).iter().rev().map(|at| format!("\"{at}\"")).collect();
     let values: Vec<String> = values.iter().rev().map(f64::to_string).collect();
@@ -47,7 +47,7 @@ fn cloudwatch_sums_are_divided_by_their_period() {
     near(&values(&reading, "vol-02", Class::Write, Measure::Iops), &[1.0, 2.0, 0.0]);
     assert_eq!(reading.windows[0].begin, Some(date(2026, 3, 2).at(9, 0, 0, 0)));
     assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(300)) && reading.windows.len() == 3);
-    assert!(says(&reading, "taken for sums"));
+    assert!(has_caution(&reading, "assumed to be sums"));
     assert!(reading.parts.iter().any(|part| part.name.contains("BurstBalance") && part.fate == Fate::Ignored));
     let reads = reading.figures.iter().find(|figure| figure.measure == Measure::Iops).unwrap();
     let origin = reads.origin.to_string();
@@ -56,9 +56,9 @@ fn cloudwatch_sums_are_divided_by_their_period() {
 }
 
 #[test]
-fn cloudwatch_without_a_period_asks_for_it() {
+fn cloudwatch_without_a_period_is_refused_until_it_is_provided() {
     let one = metric_data(&[result("m1", "Avg Total IOPS", &[96.85])]);
-    assert!(refused(&one).contains("say the interval"));
+    assert!(refused(&one).contains("specify the interval"));
     let interval = Input { interval: Some(Span::from_secs(60)), ..Input::default() };
     near(&values(&read_as(&one, interval), "", Class::All, Measure::Iops), &[96.85]);
     let averages = metric_data(&[result("m1", "VolumeReadOps", &[30.5, 60.25, 0.0])]);
@@ -68,11 +68,11 @@ fn cloudwatch_without_a_period_asks_for_it() {
         metric_data(&[result("a", "VolumeReadOps", &[300.0, 600.0]), result("b", "VolumeReadOps", &[900.0, 0.0])]);
     let reading = read(&twice);
     near(&values(&reading, "b", Class::Read, Measure::Iops), &[3.0, 0.0]);
-    assert!(says(&reading, "told apart by their ids"));
+    assert!(has_caution(&reading, "distinguished by their ids"));
 }
 
 #[test]
-fn cloudwatch_statistics_come_in_any_order() {
+fn cloudwatch_statistics_may_be_in_any_order() {
     let point = |minute: u32, sum: f64| {
         format!("{{\"Timestamp\":\"2026-03-02T09:{minute:02}:00Z\",\"Sum\":{sum},\"Average\":1.5,\"Unit\":\"Count\"}}")
     };
@@ -121,13 +121,15 @@ fn oci_values_are_sums_of_each_interval() {
     near(&values(&reading, "v1", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
     near(&values(&reading, "v1", Class::Read, Measure::Throughput), &[819_200.0, 0.0, 0.0]);
     near(&values(&reading, "v1", Class::Write, Measure::Iops), &[1.0, 0.0, 0.0]);
-    assert!(says(&reading, "throttled at times") && says(&reading, "taken for sums"));
+    assert!(has_caution(&reading, "throttled at times") && has_caution(&reading, "assumed to be sums"));
     cut_anywhere(&text);
     let camel =
         text.replace("aggregated-datapoints", "aggregatedDatapoints").replace("{\"data\":", "").replace("]}]}", "]}]");
     near(&values(&read(&camel), "v1", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
     assert!(refused(&oci(&[("VolumeReadOps", "v1", [0.5, 60.25, 0.0])])).contains(".sum()"));
-    assert!(refused(&oci(&[("CpuUtilization", "v1", [0.5, 60.25, 0.0])])).contains("no values of a metric of volumes"));
+    assert!(
+        refused(&oci(&[("CpuUtilization", "v1", [0.5, 60.25, 0.0])])).contains("no values of a known volume metric")
+    );
     assert!(refused("{\"namespace\":\"oci_blockstore\"}").contains("nearest is OCI Monitoring"));
 }
 
@@ -146,7 +148,7 @@ fn azure(metric: &str, key: &str, values: [Option<f64>; 3]) -> String {
 }
 
 #[test]
-fn azure_says_its_interval_and_leaves_out_what_it_has_not() {
+fn azure_declares_its_interval_and_absent_values_are_skipped() {
     let text = azure("Data Disk Read Operations/Sec", "average", [Some(12.5), None, Some(30.0)]);
     let reading = read(&text);
     laws(&reading);
@@ -161,13 +163,13 @@ fn azure_says_its_interval_and_leaves_out_what_it_has_not() {
     let total = azure("Data Disk Read Operations/Sec", "total", [Some(1.5), None, None]);
     assert!(refused(&total).contains("query Average"));
     let other = azure("BlobCapacity", "average", [Some(1.0), None, None]);
-    assert!(refused(&other).contains("no values of a metric of volumes"));
+    assert!(refused(&other).contains("no values of a known volume metric"));
     let highest = read(&azure("OS Disk Write Bytes/sec", "maximum", [Some(9.0), None, None]));
     assert_eq!((highest.figures.len(), highest.figures[0].statistic), (1, Statistic::Maximum));
 }
 
 #[test]
-fn an_export_that_ends_early_is_read_in_part() {
+fn a_truncated_export_is_read_partly() {
     let text = volume();
     let cut = outcome(&text.as_bytes()[..text.len() - 150], 64, "test");
     assert_eq!(cut.verdict(), Verdict::Partly, "{cut:?}");
@@ -191,7 +193,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_damage_is_survived(cut in 0_usize..2_000, at in 0_usize..2_000, junk in "[\\[\\]{}\",:0-9a-z\\\\ \n]{0,30}", step in 1_usize..500) {
+    fn any_damage_yields_an_outcome(cut in 0_usize..2_000, at in 0_usize..2_000, junk in "[\\[\\]{}\",:0-9a-z\\\\ \n]{0,30}", step in 1_usize..500) {
         let texts = [
             volume(),
             oci(&[("VolumeReadOps", "v1", [1.0, 2.0, 3.0])]),

@@ -1,4 +1,4 @@
-//! Recognising, cutting and refusing, with a form of two words: `load NAME READS` in each line.
+//! Recognition, splitting and refusal, with an invented format: `load NAME READS` in each line.
 
 use plimsoll_ingest::{
     Builder, Class, Fate, Form, Head, Ingest, LineFormat, Measure, Outcome, Reading, Refusal, Resemblance, Scope,
@@ -22,10 +22,10 @@ impl LineFormat for Words {
                 out.mean((scope, window), Class::Read, Measure::Iops, reads, origin);
             }
             (Some("stop"), None) => {
-                return Err(out.unusable_at(origin, "it says stop"));
+                return Err(out.unusable_at(origin, "a stop line"));
             }
             _ => {
-                out.caution(Some(origin), "no number: left out");
+                out.caution(Some(origin), "no number: skipped");
                 out.part("words", Fate::Broken);
             }
         }
@@ -78,7 +78,7 @@ pub fn refusal(outcome: &Outcome) -> String {
 }
 
 #[test]
-fn cuts_change_nothing() {
+fn outcomes_are_independent_of_piece_sizes() {
     let text = b"load a 1\r\nload b 2\nload a 3.5";
     let whole = outcome(text, text.len());
     let reading = whole.reading().unwrap();
@@ -91,19 +91,22 @@ fn cuts_change_nothing() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_one_line() {
-    let said = |text: &[u8]| refusal(&outcome(text, 7));
-    assert_eq!(said(b""), "it is empty: was it copied completely?");
-    assert_eq!(said(b" \n \n"), "it is empty: was it copied completely?");
-    assert_eq!(said(b"something"), "not a form that is known, and near to none");
-    assert_eq!(said(b"loud a"), "not a form that is known; nearest is words of a test, but it has no word `load`");
-    assert_eq!(said(b"load a 1\nload stop\n"), "words of a test, line 2, words: reads: it says stop");
+fn refusals_are_a_single_line() {
+    let message = |text: &[u8]| refusal(&outcome(text, 7));
+    assert_eq!(message(b""), "it is empty: copy it again");
+    assert_eq!(message(b" \n \n"), "it is empty: copy it again");
+    assert_eq!(message(b"something"), "not a known format, and not similar to any");
+    assert_eq!(message(b"loud a"), "not a known format; the nearest is words of a test, but it has no word `load`");
+    assert_eq!(message(b"load a 1\nload stop\n"), "words of a test, line 2, words: reads: a stop line");
     let long = [b"load a 1\nload ".to_vec(), vec![b'x'; 2 << 20]].concat();
-    assert_eq!(said(&long), "words of a test, line 2: a line of more than 1048576 bytes: check that the file is text");
+    assert_eq!(
+        message(&long),
+        "words of a test, line 2: a line of more than 1048576 bytes: check that the file is text"
+    );
 }
 
 #[test]
-fn a_broken_part_leaves_the_rest() {
+fn the_rest_of_a_broken_part_is_read() {
     let outcome = outcome(b"load a 1\nload b\nload c -1\nload d NaN\nload e 2\n", 5);
     assert_eq!(outcome.verdict(), Verdict::Partly);
     let reading = outcome.reading().unwrap();
@@ -111,22 +114,22 @@ fn a_broken_part_leaves_the_rest() {
     let cautions: Vec<_> =
         reading.cautions.iter().map(|c| (c.origin.as_ref().unwrap().line, c.text.as_str())).collect();
     let expected = [
-        (2, "no number: left out"),
-        (3, "-1 is no figure of storage: left out"),
-        (4, "NaN is no figure of storage: left out"),
+        (2, "no number: skipped"),
+        (3, "-1 is not a plausible figure: skipped"),
+        (4, "NaN is not a plausible figure: skipped"),
     ];
     assert_eq!(cautions, expected);
 }
 
 #[test]
-fn cautions_have_a_limit() {
+fn cautions_are_limited() {
     let reading = reading("load a\n".repeat(1_000).as_bytes());
-    assert_eq!(reading.cautions.len(), Builder::MOST_CAUTIONS);
+    assert_eq!(reading.cautions.len(), Builder::MAX_CAUTIONS);
     assert!(reading.cautions.last().unwrap().text.contains("only the first"));
 }
 
 #[test]
-fn two_byte_text_is_read_like_any_other() {
+fn utf_16_is_read_like_utf_8() {
     let wide: Vec<u8> = "load a 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(outcome(&wide, 3).reading().unwrap().figures, reading(b"load a 1\n").figures);
 }

@@ -1,10 +1,9 @@
-//! Every sample of these kinds ends in the outcome that its content deserves. Runs with `PLIMSOLL_SAMPLES` set to a folder
-//! with a folder for each kind.
+//! Outcomes of all samples of databases. Runs if `PLIMSOLL_SAMPLES` is set to a folder with a folder for each kind.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a test that reads files of the one who runs it, and says when it is skipped"
+    reason = "the test reads files of the machine and reports when it is skipped"
 )]
 
 use std::collections::BTreeMap;
@@ -29,11 +28,11 @@ fn samples(kind: &str) -> Option<Vec<(String, Outcome)>> {
     Some(read)
 }
 
-/// Outcomes of a kind by verdict, with what is told of each, and the law that bytes are operations of their size.
+/// Counts outcomes of a kind by verdict, prints each, and checks that bytes are operations times their size.
 fn verdicts(kind: &str) -> Option<BTreeMap<Verdict, usize>> {
     let mut counts = BTreeMap::new();
     for (name, outcome) in samples(kind)? {
-        let told = match &outcome {
+        let description = match &outcome {
             Outcome::Read(reading) => {
                 let alone = join(vec![(**reading).clone()]).remove(0);
                 bytes_are_sizes(&name, &alone);
@@ -41,7 +40,7 @@ fn verdicts(kind: &str) -> Option<BTreeMap<Verdict, usize>> {
             }
             Outcome::Refused { refusal, .. } => refusal.to_string(),
         };
-        println!("{:?} {name}: {told}", outcome.verdict());
+        println!("{:?} {name}: {description}", outcome.verdict());
         *counts.entry(outcome.verdict()).or_default() += 1;
     }
     Some(counts)
@@ -82,12 +81,12 @@ fn mysql_status() {
 
 #[test]
 fn innodb_monitor() {
-    // One has a deadlock and no rates, one is a script of a shell.
+    // A file with a deadlock has no rates; another is a shell script.
     check("mysql_innodb_status", &[(Verdict::Read, 18), (Verdict::Refused, 2)]);
 }
 
 #[test]
 fn files_of_the_performance_schema() {
-    // Definitions of views, without a row.
+    // Definitions of views, without rows.
     check("mysql_ps_file_io", &[(Verdict::Refused, 5)]);
 }

@@ -5,9 +5,9 @@ use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Verdict};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use crate::series::{cut_anywhere, laws, near, outcome, read, read_as, refused, samples, says, values};
+use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, read_as, refused, samples, values};
 
-/// A snapshot of a disk with a partition, and of a mapping and a loop above them, `n` seconds on.
+/// A snapshot after `n` seconds: a disk with a partition, with a mapping and a loop device on top.
 fn snapshot(n: u64) -> String {
     let row = |head: &str, times: u64| {
         let counts = [100, 3, 1_600, 50, 200, 7, 6_400, 800, 0, 500, 850, 4, 0, 64, 8, 2, 6];
@@ -44,7 +44,7 @@ fn snapshots_with_times_are_windows() {
     check(Class::Flush, Measure::Latency, 0.003);
     check(Class::All, Measure::Busy, 0.5);
     check(Class::All, Measure::Depth, 0.85);
-    assert!(reading.scopes.iter().all(|scope| scope.part == "sda"), "one layer alone");
+    assert!(reading.scopes.iter().all(|scope| scope.part == "sda"), "a single layer");
     let fate = |name: &str| reading.parts.iter().find(|part| part.name == name).map(|part| part.fate);
     assert_eq!(
         (fate("sda"), fate("sda1"), fate("dm-0")),
@@ -57,13 +57,13 @@ fn snapshots_with_times_are_windows() {
 }
 
 #[test]
-fn times_may_come_as_uptime_date_or_from_the_caller() {
+fn times_are_uptimes_dates_or_provided_by_the_caller() {
     let uptime: String = [10, 20].map(|n| format!("{n}.50 99.00\n{}", snapshot(n))).concat();
     near(&values(&read(&uptime), "sda", Class::Read, Measure::Iops), &[100.0]);
     let dates: String = [10, 20].map(|n| format!("Mon Mar  2 09:00:{n} UTC 2026\n{}", snapshot(n))).concat();
     near(&values(&read(&dates), "sda", Class::Write, Measure::Iops), &[200.0]);
     let bare: String = [0, 5, 10].map(snapshot).concat();
-    assert!(refused(&bare).contains("say the interval"));
+    assert!(refused(&bare).contains("specify their interval"));
     let interval = Input { interval: Some(Span::from_secs(5)), ..Input::from("test") };
     let reading = read_as(&bare, interval.clone());
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0, 100.0]);
@@ -74,7 +74,7 @@ fn times_may_come_as_uptime_date_or_from_the_caller() {
 }
 
 #[test]
-fn one_snapshot_waits_for_another_file() {
+fn a_single_snapshot_is_combined_with_another_file() {
     let readings = [10, 20].map(|n| read(&stamped(n)));
     assert!(readings.iter().all(|reading| reading.figures.is_empty() && reading.snapshots.len() == 1));
     let [second, first] = readings;
@@ -85,7 +85,7 @@ fn one_snapshot_waits_for_another_file() {
     );
     let alone = plimsoll_ingest::join(vec![read(&format!("100.00 90.00\n{}", snapshot(10)))]).remove(0);
     near(&values(&alone, "sda", Class::Read, Measure::Iops), &[10.1]);
-    assert!(says(&alone, "every peak is hidden"));
+    assert!(has_caution(&alone, "hide all peaks"));
 }
 
 #[test]
@@ -121,23 +121,23 @@ fn counters_of_32_bits_go_round_and_restarts_are_left_out() {
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0]);
     let reading = read(&(row(0, 5_000_000) + &row(10, 704) + &row(20, 1_704)));
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0]);
-    assert!(says(&reading, "reset or restarted"));
+    assert!(has_caution(&reading, "reset or restart"));
     let reading = read(&(row(10, 1_000) + &row(0, 2_000) + &row(5, 2_500)));
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0]);
-    assert!(says(&reading, "clock does not go on"));
+    assert!(has_caution(&reading, "clock did not advance"));
 }
 
 #[test]
-fn what_is_broken_is_said_and_the_rest_is_read() {
+fn broken_rows_cause_cautions_and_the_rest_is_read() {
     let mut text: String = [0, 1].map(stamped).concat();
     text.push_str("   8      16 sdb 5 3\n");
     let cut = outcome(text.as_bytes(), 100, "test");
     assert_eq!(cut.verdict(), Verdict::Partly);
     near(&values(cut.reading().unwrap(), "sda", Class::Read, Measure::Iops), &[100.0]);
     let noisy = text.replace("TS ", "cat: warning\nTS ").replace('\n', "\r\n");
-    assert!(says(&read(&noisy), "no counters"));
-    assert!(refused("   7       0 loop0 1 2 3 4 5 6 7 8 9 10 11\n").contains("memory and loops"));
-    assert!(refused("the first words\n of a letter\n").contains("near to none"));
+    assert!(has_caution(&read(&noisy), "without counters"));
+    assert!(refused("   7       0 loop0 1 2 3 4 5 6 7 8 9 10 11\n").contains("memory and loop devices"));
+    assert!(refused("the first words\n of a letter\n").contains("not similar to any"));
 }
 
 #[test]
@@ -160,7 +160,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_rows_are_survived(
+    fn any_rows_yield_an_outcome(
         lines in prop::collection::vec("(TS [0-9.]{1,14}|[ 0-9a-z./:-]{0,60}| 8 0 sda( [0-9]{1,22}){0,20}|[0-9.]{1,9} [0-9.]{1,9})", 0..40),
         step in 1_usize..200,
     ) {

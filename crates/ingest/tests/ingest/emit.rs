@@ -1,4 +1,4 @@
-//! Reports of every form that can be written, read again: what was asked for comes back.
+//! Generated reports of every format, read again: their workload is recovered.
 
 use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Reading, Statistic, Verdict};
 use plimsoll_testkit::{Course, Release, Workload, Writing};
@@ -26,7 +26,7 @@ pub fn workload() -> Workload {
     }
 }
 
-/// The forms of Oracle's reports.
+/// Formats of Oracle's reports.
 pub fn oracle() -> impl Iterator<Item = Writing> {
     let is_oracle = |form: &Writing| matches!(form, Writing::AwrHtml(_) | Writing::AwrText | Writing::Statspack);
     Writing::ALL.into_iter().map(|(_, form)| form).filter(is_oracle)
@@ -41,7 +41,7 @@ pub fn read(text: &str) -> Reading {
     }
 }
 
-/// The figure of the whole, not of a part of it.
+/// The figure of the whole, not of a part.
 fn value(reading: &Reading, class: Class, measure: Measure) -> Option<f64> {
     let whole = |scope: u32| reading.scopes[scope as usize].part.is_empty();
     let mut found = reading.figures.iter().filter(|figure| {
@@ -52,7 +52,7 @@ fn value(reading: &Reading, class: Class, measure: Measure) -> Option<f64> {
     value
 }
 
-/// What a report of Oracle's says of a workload, within what its columns round away.
+/// Checks a report of Oracle against its workload, with tolerance for the rounding of its columns.
 fn check(work: &Workload, form: Writing) {
     let course = Course { busiest: work.clone(), windows: 1, instances: 1 };
     let work = &course.workloads()[0];
@@ -70,14 +70,14 @@ fn check(work: &Workload, form: Writing) {
     near(Class::Read, Measure::Throughput, rate(work.read_bytes()), exact(rate(work.read_bytes())));
     let writes = rate(work.data_writes + work.redo_writes);
     near(Class::Write, Measure::Iops, writes, exact(writes));
-    // Of the log a rate is printed, with a decimal or two.
+    // Rates of the log are printed with a decimal or two.
     near(Class::RedoWrite, Measure::Iops, rate(work.redo_writes), 0.06);
     if work.single_reads >= 10 {
         let mean = work.read_us as f64 / 1e6;
-        // Whole seconds of all waits, or whole milliseconds of one: whichever is finer.
+        // Whole seconds of all waits, or whole milliseconds of a wait, whichever is finer.
         let step = if is_text || form == Writing::AwrHtml(Release::R11) { 1e-3 } else { 1e-8 };
         let rounding = (0.51 / work.single_reads as f64).min(step * 0.51);
-        // A mean of nothing is not said.
+        // Without operations there is no mean.
         if mean > 2.0 * rounding {
             near(Class::RandomRead, Measure::Latency, mean, rounding + mean * 1e-9);
         }
@@ -94,14 +94,14 @@ fn check(work: &Workload, form: Writing) {
 }
 
 #[test]
-fn every_form_says_what_its_workload_was() {
+fn every_format_yields_its_workload() {
     for form in oracle() {
         check(&workload(), form);
     }
 }
 
 #[test]
-fn forms_are_what_they_are_called() {
+fn generated_reports_are_recognised_as_their_format() {
     let ids: Vec<&str> = oracle()
         .map(|form| {
             let course = Course { busiest: workload(), windows: 1, instances: 1 };
@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_workload_comes_back(
+    fn any_workload_survives_a_round_trip(
         single in 100_u64..500_000_000, several in 0_u64..1_000_000, blocks in 2_u64..128, writes in 0_u64..10_000_000,
         redo in 0_u64..10_000_000, minutes in 1_u32..10_000, read_us in 20_u64..1_000_000, which in 0_usize..5,
     ) {
@@ -163,7 +163,7 @@ proptest! {
 }
 
 #[test]
-fn a_report_as_text_is_read_to_its_end() {
+fn a_text_report_is_read_to_its_end() {
     for form in oracle() {
         let course = Course { busiest: workload(), windows: 1, instances: 1 };
         let mut ingest = Ingest::new("test");
@@ -172,7 +172,7 @@ fn a_report_as_text_is_read_to_its_end() {
     }
 }
 
-/// The rows under the titles that begin with a word, as names and numbers.
+/// Rows below titles that begin with a word, as names and numbers.
 fn rows<'a>(text: &'a str, title: &str) -> Vec<Vec<(&'a str, &'a str)>> {
     let (mut titles, mut rows): (Vec<&str>, _) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -191,12 +191,12 @@ fn rows<'a>(text: &'a str, title: &str) -> Vec<Vec<(&'a str, &'a str)>> {
 }
 
 #[test]
-fn devices_obey_the_law_of_little_in_every_generation() {
+fn devices_obey_littles_law_in_every_version() {
     let course = Course { busiest: workload(), windows: 30, instances: 1 };
     for (name, form) in Writing::ALL.into_iter().filter(|(_, form)| matches!(form, Writing::Iostat(_) | Writing::Sar)) {
         let text = form.write(&course).remove(0).text;
         let rows = rows(&text, if form == Writing::Sar { "DEV" } else { "Device" });
-        // Of iostat the means since the start come first.
+        // The first report of iostat is the mean since boot.
         let expected = if form == Writing::Sar { 60 } else { 62 };
         assert_eq!(rows.len(), expected, "{name}: {text}");
         for row in &rows {
@@ -214,7 +214,7 @@ fn devices_obey_the_law_of_little_in_every_generation() {
 }
 
 #[test]
-fn json_of_other_programs_is_json() {
+fn generated_json_is_valid() {
     let course = Course { busiest: workload(), windows: 2, instances: 1 };
     let work = &course.workloads()[0];
     let json = |form: Writing| -> serde_json::Value { serde_json::from_str(&form.write(&course)[0].text).unwrap() };
@@ -228,7 +228,7 @@ fn json_of_other_programs_is_json() {
 }
 
 #[test]
-fn counters_of_snapshots_rise_by_what_was_done() {
+fn counters_of_snapshots_rise_by_the_operations() {
     let course = Course { busiest: workload(), windows: 1, instances: 1 };
     let work = &course.workloads()[0];
     let text = Writing::PgStatIo.write(&course).remove(0).text;

@@ -1,4 +1,4 @@
-//! Results of fio in each of its forms, and of versions 2 and 3.
+//! Results of fio in each of its formats, of versions 2 and 3.
 
 #[path = "fio/written.rs"]
 mod written;
@@ -34,7 +34,7 @@ fn near(found: Option<f64>, expected: f64) -> bool {
     found.is_some_and(|found| (found - expected).abs() <= 1e-6 * expected.abs())
 }
 
-/// A result in a line: test; reads, sequential, block, depth, threads; IOPS, MB/s, mean and median in us, seconds.
+/// A result as a line: test; reads, sequential, block, depth, threads; IOPS, MB/s, mean and median in µs, seconds.
 fn shown(evidence: &Evidence) -> String {
     let setting = &evidence.setting;
     let or_none = |value: Option<f64>| {
@@ -44,7 +44,7 @@ fn shown(evidence: &Evidence) -> String {
     };
     let median =
         evidence.quantiles.iter().find(|(quantile, _)| (quantile - 0.5).abs() < 1e-9).map(|(_, value)| value * 1e6);
-    let asked = [setting.reads, setting.block_bytes, setting.depth, setting.threads].map(or_none).join(" ");
+    let settings = [setting.reads, setting.block_bytes, setting.depth, setting.threads].map(or_none).join(" ");
     let order = setting.sequential.map_or("-", |sequential| if sequential { "sequential" } else { "random" });
     let got = [
         evidence.iops,
@@ -53,7 +53,7 @@ fn shown(evidence: &Evidence) -> String {
         median,
         evidence.lasted_s,
     ];
-    format!("{}: {order} {asked}: {}", evidence.test, got.map(or_none).join(" "))
+    format!("{}: {order} {settings}: {}", evidence.test, got.map(or_none).join(" "))
 }
 
 fn check(name: &str, text: &str, id: &str, expected: &[&str]) {
@@ -71,7 +71,7 @@ const MIXED: [&str; 3] = [
 ];
 
 #[test]
-fn json_of_both_versions_tells_the_same() {
+fn json_of_both_versions_yields_equal_results() {
     check("", JSON_3, "fio-json", &MIXED);
     check("", JSON_2, "fio-json", &MIXED);
     assert_eq!(reading("", JSON_3).version.as_deref(), Some("fio-3.36"));
@@ -80,14 +80,14 @@ fn json_of_both_versions_tells_the_same() {
 }
 
 #[test]
-fn text_of_both_versions_tells_the_same() {
+fn text_of_both_versions_yields_equal_results() {
     check("", TEXT_3, "fio-text", &MIXED);
     check("", TEXT_2, "fio-text", &MIXED);
     let behind_host: String = TEXT_3.lines().flat_map(|line| ["<db1> ", line, "\n"]).collect();
     assert_eq!(reading("", &behind_host).scopes[0].host, "db1");
 }
 
-/// The fields of one direction: KiB, KiB a second, operations a second, ms; then latencies and the rest.
+/// Fields of a direction: KiB, KiB/s, IOPS, ms; then latencies and the rest.
 fn terse(kib: u64, rate: u64, iops: u64, us: u64, median: u64, more: usize) -> String {
     let percentiles = (0..20).map(|n| if n == 6 { format!("50.000000%={median}") } else { "0%=0".to_owned() });
     let percentiles: Vec<String> = percentiles.collect();
@@ -115,27 +115,27 @@ fn terse_lines_of_each_version_are_read() {
 }
 
 #[test]
-fn documents_stand_between_other_lines() {
+fn documents_between_other_lines_are_found() {
     let two = format!("fio: warning {{ this is none\n>{JSON_3}\nbye }}\n{JSON_2}trailing");
     check("", &two, "fio-json", &[&MIXED[..], &MIXED[..]].concat());
     let cut = format!("{JSON_3}\n{}", &JSON_3[..JSON_3.len() / 2]);
     let partly = outcome("", cut.as_bytes(), 50);
     assert_eq!((partly.verdict(), partly.reading().map(|reading| reading.evidence.len())), (Verdict::Partly, Some(3)));
-    assert!(refusal("", &JSON_3[..JSON_3.len() / 2]).contains("cut off"));
-    // What old versions write is no JSON.
+    assert!(refusal("", &JSON_3[..JSON_3.len() / 2]).contains("truncated"));
+    // Output of old versions is not valid JSON.
     let odd = JSON_3.replace("\"mean\" : 400000.0", "\"mean\" : -nan").replace("/dev/nvme9n9", "\\\\.\\PhysicalDrive1");
     assert_eq!(reading("", &odd).evidence.len(), 3);
 }
 
 #[test]
-fn a_test_that_reports_itself_counts_once() {
+fn a_test_with_its_own_report_is_counted_once() {
     let running = JSON_3.replace("\"eta\" : 0", "\"eta\" : 5");
     let reading = reading("", &format!("{running}\n{JSON_3}"));
     assert_eq!((reading.evidence.len(), reading.parts[0].fate), (3, Fate::Ignored));
 }
 
 #[test]
-fn jobs_at_once_come_together_first() {
+fn concurrent_jobs_are_combined_first() {
     let (_, rest) = JSON_3.split_once("\"jobs\" : [").unwrap();
     let (entry, _) = rest.split_once("],\n  \"disk_util\"").unwrap();
     let text = format!("{{\"fio version\" : \"fio-3.36\", \"jobs\" : [{entry},{entry}]}}");
@@ -149,7 +149,7 @@ fn jobs_at_once_come_together_first() {
 }
 
 #[test]
-fn flushes_have_latencies_of_their_own() {
+fn flushes_have_their_own_latencies() {
     let sync = "\"sync\" : { \"total_ios\" : 3000, \"lat_ns\" : { \"mean\" : 50000.0, \"percentile\" : { \"50.000000\" : 40000 } } },\n\"write\" :";
     let reading = reading("", &JSON_3.replace("\"write\" :", sync));
     assert_eq!(shown(&reading.evidence[3]), "mix, its flushes: - - - 64 4: 300 - 50 40 10");
@@ -170,11 +170,11 @@ fn logs_are_series() {
         reads[1..].iter().filter_map(|evidence| Some((evidence.at_s?, evidence.iops?))).collect();
     assert_eq!(moments, [(1.0, 100.0), (2.0, 200.0), (3.0, 300.0), (4.0, 400.0), (5.0, 500.0)]);
     assert_eq!(of("its writes").len(), 6);
-    assert!(refusal("noname.txt", &rows).contains("keep the name"));
+    assert!(refusal("noname.txt", &rows).contains("keep fio's file name"));
 }
 
 #[test]
-fn units_of_logs_are_guessed_aloud() {
+fn guessed_units_of_logs_cause_a_caution() {
     let mean = |name: &str, text: &str| {
         let reading = reading(name, text);
         (reading.evidence[0].mean_s.or(reading.evidence[0].bytes_s), reading.cautions.len())
@@ -183,7 +183,7 @@ fn units_of_logs_are_guessed_aloud() {
     assert!(near(bandwidth, 64_816.0 * 1024.0));
     let (old, doubts) = mean("a_clat.log", "250, 104056, 0, 0\n500, 104056, 0, 0\n");
     assert!(near(old, 0.104_056) && doubts == 1, "{old:?}");
-    // A latency of 2.9 seconds after one second cannot be: these are nanoseconds.
+    // A latency of 2.9 seconds after a second is impossible: these are nanoseconds.
     let (new, doubts) = mean("a_clat.1.log", "1000, 2905702, 0, 0\n2000, 2905702, 0, 0\n");
     assert!(near(new, 0.002_905_702) && doubts == 0, "{new:?}");
     let (wide, _) = mean("a_lat.log", "250, 80000, 0, 4096, 8192, 0x0\n500, 80000, 0, 4096, 0, 0x0\n");
@@ -207,21 +207,22 @@ fn histograms_have_quantiles() {
 
 #[test]
 fn edited_numbers_are_noticed() {
-    let said = |text: &str| reading("", text).cautions.iter().any(|caution| caution.text.contains("edited"));
-    assert!(!said(JSON_3) && said(&JSON_3.replace("\"iops\" : 700.0", "\"iops\" : 900.0")));
+    let has_caution =
+        |text: &str| reading("", text).cautions.iter().any(|caution| caution.text.contains("manual edits"));
+    assert!(!has_caution(JSON_3) && has_caution(&JSON_3.replace("\"iops\" : 700.0", "\"iops\" : 900.0")));
 }
 
 #[test]
-fn what_is_none_is_refused() {
+fn other_inputs_are_refused() {
     assert!(
         refusal("", "mix: (g=0): rw=randrw, bs=8k-8k, ioengine=libaio, iodepth=16\nfio-3.1\n")
-            .contains("did the test end")
+            .contains("let the test run to its end")
     );
-    assert!(refusal("", ".TH fio 1\n: (groupid=0, jobs=1): err= 0: BW=1\n").contains("not a form"));
+    assert!(refusal("", ".TH fio 1\n: (groupid=0, jobs=1): err= 0: BW=1\n").contains("not a known format"));
     let idle = JSON_3.replace("700.0", "0").replace("300.0", "0").replace("\"total_ios\" : 7000", "\"total_ios\" : 0");
     let idle =
         idle.replace("\"total_ios\" : 3000", "\"total_ios\" : 0").replace("5734400", "0").replace("2457600", "0");
-    assert!(refusal("", &idle).contains("no job in it did anything"));
+    assert!(refusal("", &idle).contains("no job has operations"));
     let (run, _) = TEXT_3.split_once("Run status").unwrap();
     assert_eq!(outcome("", run.as_bytes(), 64).verdict(), Verdict::Partly);
 }
@@ -233,13 +234,13 @@ fn inputs() -> [(&'static str, &'static str); 6] {
 
 proptest! {
     #[test]
-    fn cuts_change_nothing(which in 0_usize..6, step in 1_usize..500) {
+    fn outcomes_are_independent_of_piece_sizes(which in 0_usize..6, step in 1_usize..500) {
         let (name, text) = inputs()[which];
         prop_assert_eq!(outcome(name, text.as_bytes(), step), outcome(name, text.as_bytes(), text.len()));
     }
 
     #[test]
-    fn any_bytes_end_in_an_outcome(which in 0_usize..6, at in 0.0_f64..1.0, bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn any_bytes_yield_an_outcome(which in 0_usize..6, at in 0.0_f64..1.0, bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         let (name, text) = inputs()[which];
         let at = (text.len() as f64 * at) as usize;
         let mut broken = text.as_bytes().to_vec();

@@ -1,8 +1,5 @@
-//! Results of fio from real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a test of a pure crate reads files of the machine, and says when there are none"
-)]
+//! Results of fio from real systems, in the folder named by `PLIMSOLL_SAMPLES`: they are not part of the repository.
+#![expect(clippy::disallowed_methods, reason = "the test reads files of the machine and reports when there are none")]
 
 use std::path::Path;
 
@@ -10,7 +7,7 @@ use plimsoll_ingest::{Evidence, Verdict};
 
 use crate::fio::outcome;
 
-/// What must hold between the numbers of one result.
+/// Relations between the numbers of a result.
 fn laws(file: &str, evidence: &Evidence) {
     let test = &evidence.test;
     let ascending = |pairs: &[(f64, f64)]| pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1);
@@ -19,12 +16,12 @@ fn laws(file: &str, evidence: &Evidence) {
         return;
     }
     if let (Some(iops), Some(bytes_s), Some(block)) = (evidence.iops, evidence.bytes_s, evidence.setting.block_bytes) {
-        // Rates are printed in whole numbers.
+        // Rates are printed as integers.
         let tolerance = 0.01 + 1.0 / iops;
         assert!((bytes_s / iops / block - 1.0).abs() < tolerance, "{file}: {test}: {bytes_s} / {iops}, {block}");
     }
     if let (Some(iops), Some(mean), Some(depth)) = (evidence.iops, evidence.mean_s, evidence.setting.depth) {
-        // Little's law (1961): no more than were allowed can have been in flight.
+        // Little's law (1961): operations in flight do not exceed the depth.
         assert!(iops * mean <= depth * 1.05 + 0.05, "{file}: {test}: {iops} * {mean} and {depth}");
     }
 }
@@ -41,7 +38,7 @@ fn samples_are_read() {
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
             let outcome = outcome(&name, &std::fs::read(&file).unwrap(), 65_536);
             count += 1;
-            // The manual is no result; some files are the beginnings of longer ones.
+            // The manual is not a result; some files are truncated.
             let expected = match name.as_str() {
                 manual if manual.ends_with("fio.1") => Verdict::Refused,
                 cut if cut.ends_with("secs300.32") => Verdict::Partly,
@@ -50,7 +47,7 @@ fn samples_are_read() {
             assert_eq!(outcome.verdict(), expected, "{name}");
             let Some(reading) = outcome.reading() else { continue };
             assert!(!reading.evidence.is_empty() || name.contains("slat"), "{name}");
-            let is_edited = reading.cautions.iter().any(|caution| caution.text.contains("edited"));
+            let is_edited = reading.cautions.iter().any(|caution| caution.text.contains("check for manual edits"));
             assert!(!is_edited || name.contains("VirtualClient"), "{name}: {:?}", reading.cautions);
             for evidence in reading.evidence.iter().filter(|_| !is_edited) {
                 laws(&name, evidence);

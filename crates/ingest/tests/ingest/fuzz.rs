@@ -1,7 +1,7 @@
-//! Mutants of every input that can be made, and of samples where there are some: each has an outcome, in bounded memory,
-//! however it is cut.
+//! Mutants of every generated input, and of samples if available: each yields an outcome in bounded memory, for all
+//! piece sizes.
 //!
-//! `PLIMSOLL_FUZZ_CASES` sets how many mutants there are. The same number gives the same mutants.
+//! `PLIMSOLL_FUZZ_CASES` sets the number of mutants. Equal numbers yield equal mutants.
 
 use fastrand::Rng;
 use plimsoll_ingest::{Builder, Ingest, Outcome, Reading};
@@ -10,7 +10,7 @@ use plimsoll_testkit::{Course, Writing};
 use super::emit::workload;
 use super::samples::samples;
 
-/// Numbers that programs trip over.
+/// Numbers that often cause faults.
 const ODD: [&str; 12] = [
     "0",
     "-1",
@@ -26,12 +26,12 @@ const ODD: [&str; 12] = [
     "",
 ];
 
-#[expect(clippy::disallowed_methods, reason = "a test of a pure crate that is told how much to try")]
+#[expect(clippy::disallowed_methods, reason = "the number of cases is set by the environment")]
 fn cases(usual: u64) -> u64 {
     std::env::var("PLIMSOLL_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }
 
-/// Bytes of a sample that are used: larger ones take long, and hold nothing more.
+/// Bytes used of each sample: more take long without benefit.
 const LARGEST: usize = 256 << 10;
 
 fn corpus() -> Vec<Vec<u8>> {
@@ -45,7 +45,7 @@ fn corpus() -> Vec<Vec<u8>> {
     all
 }
 
-/// One of the corpus with one to four changes.
+/// An input of the corpus with one to four changes.
 fn mutant(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = corpus[rng.usize(..corpus.len())].clone();
     for _ in 0..rng.u32(1..5) {
@@ -79,7 +79,7 @@ fn mutant(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Doubles, drops or exchanges lines.
+/// Duplicates, drops or swaps lines.
 fn lines(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     if lines.is_empty() {
@@ -94,7 +94,7 @@ fn lines(bytes: &mut Vec<u8>, rng: &mut Rng) {
     *bytes = lines.concat();
 }
 
-/// Puts an odd number in the place of the next one.
+/// Replaces the next number with an unusual value.
 fn number(bytes: &mut Vec<u8>, at: usize, rng: &mut Rng) {
     let Some(begin) = bytes[at..].iter().position(u8::is_ascii_digit).map(|begin| at + begin) else { return };
     let end = bytes[begin..].iter().position(|byte| !byte.is_ascii_digit()).map_or(bytes.len(), |end| begin + end);
@@ -117,12 +117,12 @@ fn outcomes(bytes: &[u8], piece: usize) -> Vec<Outcome> {
     ingest.finish()
 }
 
-/// What is kept of an input is no more than there is in it, and no more than was promised.
+/// Checks that a reading is bounded by its input and by the documented limits.
 fn is_bounded(reading: &Reading, bytes: usize) {
-    assert!(reading.cautions.len() <= Builder::MOST_CAUTIONS, "{} cautions", reading.cautions.len());
-    assert!(reading.parts.len() <= Builder::MOST_PARTS, "{} parts", reading.parts.len());
-    assert!(reading.figures.len() <= Builder::MOST_FIGURES, "{} figures", reading.figures.len());
-    // Packed inputs hold more than their bytes.
+    assert!(reading.cautions.len() <= Builder::MAX_CAUTIONS, "{} cautions", reading.cautions.len());
+    assert!(reading.parts.len() <= Builder::MAX_PARTS, "{} parts", reading.parts.len());
+    assert!(reading.figures.len() <= Builder::MAX_FIGURES, "{} figures", reading.figures.len());
+    // Packed inputs contain more than their bytes.
     let most = 1_000 + bytes * 40;
     let kept = [reading.figures.len(), reading.scopes.len(), reading.windows.len(), reading.waits.len()];
     assert!(kept.iter().all(|kept| *kept <= most), "{kept:?} of {bytes} bytes");
@@ -148,10 +148,10 @@ fn every_mutant_has_an_outcome() {
         }
         for outcome in &whole {
             if let Outcome::Refused { refusal, .. } = outcome {
-                assert!(refusal.to_string().len() < 1_000, "case {case}: a refusal is one sentence");
+                assert!(refusal.to_string().len() < 1_000, "case {case}: a refusal is short");
             }
         }
-        // Twice the work, for every fourth.
+        // Twice the work, so for every fourth only.
         if case % 4 == 0 && bytes.len() < LARGEST {
             assert!(outcomes(&bytes, piece) == whole, "case {case} in pieces of {piece}");
         }

@@ -1,4 +1,4 @@
-//! iostat, sar, sadf and vmstat: small inputs as these programs print them, with names of nobody.
+//! iostat, sar, sadf and vmstat: small inputs in the formats of these programs, with invented names.
 
 mod coarse;
 mod iostat;
@@ -24,8 +24,8 @@ pub fn reading(text: &str) -> Reading {
     }
 }
 
-/// Everything that came of an input, a line for each thing.
-pub fn told(outcome: &Outcome) -> String {
+/// Describes an outcome in full, an item per line.
+pub fn describe(outcome: &Outcome) -> String {
     let reading = match outcome {
         Outcome::Read(reading) => reading,
         Outcome::Refused { refusal, .. } => return format!("refused: {refusal}\n"),
@@ -63,14 +63,14 @@ fn round(value: f64) -> String {
     format!("{}", (value * 1e4).round() / 1e4)
 }
 
-/// Compares what is told of a text with what is expected, without the blanks before its lines.
+/// Compares the description of a text's outcome with the expected, ignoring indentation.
 pub fn check(input: impl Into<Input>, text: &str, expected: &str) {
-    let told = told(&outcome(input, text.as_bytes(), 4_096));
+    let told = describe(&outcome(input, text.as_bytes(), 4_096));
     let expected: Vec<&str> = expected.lines().skip(1).map(str::trim_start).collect();
     assert_eq!(told.trim_end_matches('\n'), expected.join("\n"), "\n{told}");
 }
 
-/// What a text is refused with.
+/// Message of a text's refusal.
 pub fn refusal(text: &[u8]) -> String {
     match outcome("test", text, 4_096) {
         Outcome::Refused { refusal, .. } => refusal.to_string(),

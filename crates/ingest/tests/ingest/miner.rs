@@ -1,4 +1,4 @@
-//! AWR-Miner: a history of two snapshots, made up, in the shape that SQL*Plus gives it.
+//! AWR-Miner: an invented history of two snapshots, in the format of SQL*Plus.
 
 use plimsoll_ingest::{Class, Demand, Fate, Figure, Measure, Outcome, Reading, Statistic, Verdict};
 use proptest::prelude::*;
@@ -94,7 +94,7 @@ fn a_history_has_means_and_highest_minutes() {
     check(&reading, Class::SequentialRead, Measure::Iops, Statistic::Mean, &[10.0]);
     check(&reading, Class::DataWrite, Measure::Iops, Statistic::Mean, &[40.0]);
     let begins: Vec<String> = reading.windows.iter().map(|window| window.begin.unwrap().to_string()).collect();
-    assert_eq!(begins, ["2026-03-02T09:00:00", "2026-03-02T10:00:00"], "one window for a snapshot");
+    assert_eq!(begins, ["2026-03-02T09:00:00", "2026-03-02T10:00:00"], "a window per snapshot");
     assert!((reading.times[0].database_s - 7_200.0).abs() < 1e-9);
     assert_eq!(reading.times[0].processors, Some(16));
     let wait = &reading.waits[0];
@@ -103,10 +103,11 @@ fn a_history_has_means_and_highest_minutes() {
     assert_eq!(wait.histogram, [(0.001, 0.75), (0.008, 0.25), (f64::INFINITY, 0.0)]);
     assert!(!reading.waits[1].foreground && (reading.waits[1].total_s - 0.15).abs() < 1e-9);
     assert_eq!(reading.databases[0].cache_bytes, Some(1_073_741_824.0));
-    let said: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).collect();
-    assert_eq!(said.len(), 2, "{said:?}");
+    let cautions: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).collect();
+    assert_eq!(cautions.len(), 2, "{cautions:?}");
     assert!(
-        said[0].contains("without snapshot, minutes or end") && said[1].contains("estimated from their histograms")
+        cautions[0].contains("without snapshot, minutes or end")
+            && cautions[1].contains("estimated from their histograms")
     );
     let lines: Vec<&str> = HISTORY.lines().collect();
     for figure in find(&reading, Class::Read, Measure::Iops, Statistic::Mean) {
@@ -114,7 +115,7 @@ fn a_history_has_means_and_highest_minutes() {
     }
 }
 
-/// The history with the classes of waits, the size of the database, and an event without a histogram.
+/// The history with classes of waits, the size of the database, and an event without a histogram.
 fn with_classes() -> String {
     let block = |name: &str, rows: &[&str]| format!("~~BEGIN-{name}~~\n\n{}\n\n~~END-{name}~~\n\n", rows.join("\n"));
     let classes = block(
@@ -139,7 +140,7 @@ fn with_classes() -> String {
 }
 
 #[test]
-fn classes_of_waits_add_the_time_that_is_in_no_event() {
+fn classes_of_waits_add_time_outside_of_listed_events() {
     let reading = read(&with_classes());
     assert_eq!(reading.databases[0].stored_bytes, Some(2.0 * 1_073_741_824.0));
     let found = |event: &str| {
@@ -147,10 +148,10 @@ fn classes_of_waits_add_the_time_that_is_in_no_event() {
         wait.map(|wait| (wait.foreground, (wait.total_s * 1e3).round() / 1e3, wait.count))
     };
     assert_eq!(found("wait class Application"), Some((true, 900.0, 0.0)));
-    // 1,080 s of reads, 1,074 of them in an event.
+    // 1,080 s of reads, 1,074 s of them in a listed event.
     assert_eq!(found("wait class User I/O"), Some((true, 6.0, 0.0)));
     assert_eq!(found("wait class System I/O"), Some((false, 360.0, 0.0)));
-    // One wait for each transaction: 0.5 a second in an hour, and in 59 minutes.
+    // A wait per transaction: 0.5/s in an hour, and in 59 minutes.
     assert_eq!(found("log file sync"), Some((true, 540.0, 3_570.0)));
     assert_eq!(found("wait class Commit"), Some((true, 180.0, 3_570.0)));
     assert_eq!(found("wait class DB CPU"), None);
@@ -173,7 +174,7 @@ fn instances_of_a_cluster_add_up_and_their_maxima_do_not() {
 }
 
 #[test]
-fn a_history_that_ends_early_is_read_in_part() {
+fn a_truncated_history_is_read_partly() {
     let cut = outcome("test", &HISTORY.as_bytes()[..HISTORY.find("       801         30").unwrap()], 100);
     assert_eq!(cut.verdict(), Verdict::Partly);
     let reading = cut.reading().unwrap();
@@ -191,7 +192,7 @@ fn real_histories_are_read() {
         assert_eq!(outcome.verdict(), Verdict::Read, "{file}");
         let reading = outcome.reading().unwrap();
         assert!(reading.cautions.len() <= 2, "{file}: {:?}", reading.cautions);
-        // The highest minute is no lower than the mean of its hour, but for the rounding of both.
+        // The highest minute is at least the mean of its hour, except for rounding.
         for measure in [Measure::Iops, Measure::Throughput] {
             for class in [Class::Read, Class::Write] {
                 let highest = find(reading, class, measure, Statistic::Maximum);
@@ -217,7 +218,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn damage_is_survived_however_it_is_cut(
+    fn damaged_inputs_have_equal_outcomes_for_all_piece_sizes(
         at in 0_usize..5_000, junk in "[ -~\\n]{0,40}", end in 0_usize..5_000, step in 1_usize..300,
     ) {
         let mut text = HISTORY.to_owned();

@@ -1,4 +1,4 @@
-//! Status variables in every shape, the monitor of InnoDB, and files of the performance schema.
+//! Status variables in every layout, the monitor of InnoDB, and files of the performance schema.
 
 use plimsoll_ingest::{Fate, Input, Outcome};
 use plimsoll_units::Span;
@@ -19,7 +19,7 @@ const NAMES: [&str; 10] = [
     "Uptime",
 ];
 const FIRST: [u64; 10] = [100, 1_638_400, 100, 600, 5_000_000, 400, 90, 400_000, 16_384, 1_000];
-/// Ten seconds later: 200 reads, 500 writes of which 300 are of the log.
+/// Ten seconds later: 200 reads and 500 writes, 300 of them of the log.
 const LATER: [u64; 10] = [350, 4_915_200, 300, 1_100, 8_430_400, 700, 290, 553_600, 16_384, 1_010];
 
 const FIGURES: [&str; 13] = [
@@ -49,7 +49,7 @@ fn boxed(values: &[u64; 10]) -> String {
 }
 
 /// Two samples side by side.
-fn beside(second: &[u64; 10]) -> String {
+fn side_by_side(second: &[u64; 10]) -> String {
     let mut second = second.iter();
     lines(&FIRST, |name, value| format!("{name}  {value}  {}\n", second.next().expect("as many")))
 }
@@ -59,7 +59,7 @@ fn differences() -> [u64; 10] {
 }
 
 #[test]
-fn every_shape_gives_the_same_figures() {
+fn every_layout_yields_equal_figures() {
     let twice = |print: &dyn Fn(&[u64; 10]) -> String| print(&FIRST) + &print(&LATER);
     let shapes = [
         twice(&|values| lines(values, |name, value| format!("{name}\t{value}\n"))),
@@ -76,8 +76,8 @@ fn every_shape_gives_the_same_figures() {
             lines(values, |name, value| format!("  {{\"Variable_name\": \"{name}\", \"Value\": \"{value}\"}},\n"))
         }),
         boxed(&FIRST) + &boxed(&differences()),
-        beside(&LATER),
-        beside(&differences()),
+        side_by_side(&LATER),
+        side_by_side(&differences()),
     ];
     for shape in shapes {
         check(&shape, &FIGURES);
@@ -85,7 +85,7 @@ fn every_shape_gives_the_same_figures() {
 }
 
 #[test]
-fn a_log_that_is_counted_apart_is_added_to_writes() {
+fn a_separately_counted_log_is_added_to_writes() {
     let print = |values: &[u64; 10]| {
         lines(
             values,
@@ -99,7 +99,7 @@ fn a_log_that_is_counted_apart_is_added_to_writes() {
 }
 
 #[test]
-fn time_comes_from_uptime_a_clock_or_the_caller() {
+fn times_are_uptimes_clocks_or_provided_by_the_caller() {
     let print = |values: &[u64; 10]| {
         lines(values, |name, value| if name == "Uptime" { String::new() } else { format!("{name}\t{value}\n") })
     };
@@ -109,11 +109,11 @@ fn time_comes_from_uptime_a_clock_or_the_caller() {
     let bare = print(&FIRST) + &print(&LATER);
     assert!(reading(&bare).figures.is_empty() && cautions(&reading(&bare)).contains("without times"));
     let input = Input { interval: Some(Span::from_secs(10)), ..Input::from("test") };
-    let Outcome::Read(read) = outcome(input, bare.as_bytes(), 64) else { panic!("it is one") };
+    let Outcome::Read(read) = outcome(input, bare.as_bytes(), 64) else { panic!("a status") };
     assert_eq!(figures(&read), FIGURES);
     let input = Input { begin: Some("2026-01-31T09:00:00".parse().unwrap()), ..Input::from("test") };
     let Outcome::Read(read) = outcome(input, (boxed(&FIRST) + &boxed(&LATER)).as_bytes(), 64) else {
-        panic!("it is one")
+        panic!("a status")
     };
     assert_eq!(read.windows[0].begin, Some("2026-01-31T09:00:00".parse().unwrap()));
 }
@@ -127,7 +127,7 @@ fn counters_wrap_and_servers_restart() {
     assert_eq!(figures(&read), FIGURES);
     let read = reading(&(boxed(&LATER) + &boxed(&FIRST)));
     assert!(read.figures.is_empty() && cautions(&read).contains("uptime fell"), "{}", cautions(&read));
-    // Since the start, when there is one snapshot only.
+    // A single snapshot is since the start.
     let alone = joined(&[&boxed(&FIRST)]);
     assert!(
         figures(&alone[0]).contains(&"reads Iops 0.1".to_owned()) && cautions(&alone[0]).contains("second snapshot")
@@ -137,13 +137,13 @@ fn counters_wrap_and_servers_restart() {
 }
 
 #[test]
-fn what_is_no_status_is_refused_by_name() {
-    let said = refusal(
+fn other_variables_are_refused_by_name() {
+    let message = refusal(
         "Variable      Per day  Per second     11 secs\nInnodb_data_read  5000000  60 \nInnodb_data_reads 200\n",
     );
-    assert!(said.contains("rounded"), "{said}");
-    let said = refusal("Com_select\t5\nCom_insert\t6\nHandler_read_first\t3\n");
-    assert!(said.contains("Innodb_data_reads"), "{said}");
+    assert!(message.contains("rounded"), "{message}");
+    let message = refusal("Com_select\t5\nCom_insert\t6\nHandler_read_first\t3\n");
+    assert!(message.contains("Innodb_data_reads"), "{message}");
     let cut = boxed(&FIRST) + boxed(&LATER).split_at(250).0;
     let read = reading(&cut);
     assert!(read.parts.iter().any(|part| part.fate == Fate::Broken), "{:?}", read.parts);
@@ -174,7 +174,7 @@ const MONITORED: [&str; 8] = [
 ];
 
 #[test]
-fn the_monitor_gives_rates_over_its_own_window() {
+fn the_monitor_has_rates_over_its_own_window() {
     let log = "41 log i/o's done, 30.00 log i/o's/second\n";
     for time in ["260131  2:30:20", "2026-01-31 02:30:20 0x7f33f45fe640", "2026-01-31 02:30:20 140536961435200"] {
         let text = monitor(time, 20, log);
@@ -183,18 +183,18 @@ fn the_monitor_gives_rates_over_its_own_window() {
         assert_eq!(read.windows[0].begin, Some("2026-01-31T02:30:00".parse().unwrap()));
         assert_eq!(read.windows[0].length, Span::from_secs(20));
         let line = "Type\tName\tStatus\nInnoDB\t\t".to_owned() + &text.replace('\n', "\\n") + "\n";
-        assert_eq!(figures(&reading(&line)), expected, "as one line of a client in batch mode");
+        assert_eq!(figures(&reading(&line)), expected, "as a line of a client in batch mode");
     }
     let two = monitor("260131 12:30:20", 20, "") + &monitor("260131 12:30:40", 20, "");
     let read = reading(&two);
     assert_eq!(read.windows.len(), 2);
-    assert!(!figures(&read).iter().any(|figure| figure.starts_with("redo")), "a log that is not said is absent");
+    assert!(!figures(&read).iter().any(|figure| figure.starts_with("redo")), "an unreported log is absent");
 }
 
 #[test]
-fn a_monitor_that_says_nothing_is_refused() {
+fn an_empty_monitor_is_refused() {
     let text = monitor("260131 12:30:20", 0, "");
-    assert!(reading(&text).figures.is_empty() && cautions(&reading(&text)).contains("no time at all"));
+    assert!(reading(&text).figures.is_empty() && cautions(&reading(&text)).contains("cover no time"));
     let text = monitor("260131 12:30:20", 20, "");
     let without = text.replace("20.50 reads/s", "some");
     assert!(refusal(&without).contains("FILE I/O"));
@@ -216,7 +216,7 @@ fn raw(scale: u64) -> String {
 }
 
 #[test]
-fn files_are_put_into_classes() {
+fn files_are_classified() {
     let text = format!("2026-01-31 12:00:00\n{}2026-01-31 12:00:10\n{}", raw(1), raw(2));
     let read = check(
         &text,
@@ -276,7 +276,7 @@ fn digests_have_calls_time_and_rows() {
 
 proptest! {
     #[test]
-    fn any_change_ends_in_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
+    fn any_change_yields_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
         let shapes = [boxed(&FIRST) + &boxed(&LATER), monitor("260131 12:30:20", 20, ""), raw(1) + &raw(2)];
         for shape in shapes {
             let mut bytes = shape.into_bytes();

@@ -1,4 +1,4 @@
-//! Files of nmon as AIX and Linux write them, of hosts that never were.
+//! Files of nmon in the formats of AIX and Linux, of invented hosts.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use plimsoll_ingest::{Class, Fate, Measure, Outcome, Verdict};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use crate::series::{cut_anywhere, laws, near, outcome, read, refused, samples, says, values};
+use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, refused, samples, values};
 
 const HEAD: &str = "AAA,progname,nmon\nAAA,version,16m\nAAA,host,db1\nAAA,time,23:59.00\nAAA,date,02-MAR-2026\n\
     AAA,interval,30\nCPU_ALL,CPU Total db1,User%\nBBBP,000,/etc/release\n";
@@ -62,7 +62,7 @@ fn samples_of_linux_are_windows() {
 }
 
 #[test]
-fn a_sorted_file_says_the_same() {
+fn a_sorted_file_yields_equal_figures() {
     let text = linux();
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
@@ -76,7 +76,7 @@ fn a_sorted_file_says_the_same() {
 }
 
 #[test]
-fn aix_tells_reads_from_writes() {
+fn aix_separates_reads_from_writes() {
     let mut text = HEAD.replace("nmon", "topas_nmon");
     for section in ["DISKXFER", "DISKRIO", "DISKWIO", "DISKSERV", "DISKREADSERV", "DISKWRITESERV", "DISKWAIT"] {
         let _ = writeln!(text, "{section},About db1,hdisk1,hdisk2");
@@ -99,14 +99,14 @@ fn aix_tells_reads_from_writes() {
 }
 
 #[test]
-fn gaps_and_clocks_that_go_back_are_said() {
+fn gaps_and_backward_clocks_cause_cautions() {
     let text = linux();
     let gap: Vec<&str> = text.lines().filter(|line| !line.contains("T0002")).collect();
     let reading = read(&gap.join("\n"));
     assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 3).at(0, 0, 0, 0)));
     assert_eq!(reading.windows[1].length, Span::from_secs(30));
     let back = read(&text.replace("00:00:30,03", "00:00:30,01"));
-    assert!(says(&back, "clock does not go on"));
+    assert!(has_caution(&back, "clock did not advance"));
     assert_eq!(back.windows.len(), 2);
     let cut = outcome(&text.as_bytes()[..text.find("DISKXFER,T0003").unwrap() + 20], 100, "test");
     assert_eq!(cut.verdict(), Verdict::Partly);
@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_damage_is_survived(
+    fn any_damage_yields_an_outcome(
         cut in 0_usize..2_000, at in 0_usize..3_000, junk in "(ZZZZ,T000[0-9],[0-9:]{0,8}|DISKREAD,[ -~]{0,20}|[,0-9A-Z\n-]{0,30})",
         step in 1_usize..500,
     ) {

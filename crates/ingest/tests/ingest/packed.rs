@@ -1,4 +1,4 @@
-//! Gzip and zip, whole, cut, damaged and hostile.
+//! Gzip and zip: complete, truncated, damaged and malicious.
 
 use std::io::Write;
 
@@ -16,12 +16,12 @@ fn gz(text: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory takes it")
 }
 
-/// How a member of a test's archive is packed.
+/// Packing of an archive's member.
 #[derive(Clone, Copy, PartialEq)]
 enum Packing {
     Stored,
     Deflated,
-    /// With its sizes after it, as programs write that stream.
+    /// Followed by its sizes, as written by streaming programs.
     Streamed,
 }
 
@@ -44,7 +44,7 @@ fn member(name: &str, text: &[u8], packing: Packing) -> Vec<u8> {
 }
 
 fn archive(members: &[Vec<u8>]) -> Vec<u8> {
-    [members.concat(), b"PK\x01\x02 what follows is not needed".to_vec()].concat()
+    [members.concat(), b"PK\x01\x02 the rest is not needed".to_vec()].concat()
 }
 
 /// Name, verdict and number of figures of each outcome.
@@ -54,7 +54,7 @@ fn summary(outcomes: &[Outcome]) -> Vec<(&str, Verdict, usize)> {
 }
 
 #[test]
-fn gzip_is_read_however_it_is_cut() {
+fn gzip_is_read_in_pieces_of_any_size() {
     let packed = [gz(b"load a 1\n"), gz(b"load b 2\n")].concat();
     for step in 1..=packed.len() {
         assert_eq!(summary(&outcomes(&packed, step)), [("test", Verdict::Read, 2)], "step {step}");
@@ -62,7 +62,7 @@ fn gzip_is_read_however_it_is_cut() {
 }
 
 #[test]
-fn gzip_that_ends_early_gives_what_came() {
+fn truncated_gzip_is_read_partly() {
     let text = "load a 1\n".repeat(100_000);
     let packed = gz(text.as_bytes());
     let outcomes = outcomes(&packed[..packed.len() - 10], 1_000);
@@ -74,7 +74,7 @@ fn gzip_that_ends_early_gives_what_came() {
 }
 
 #[test]
-fn files_of_an_archive_are_inputs_of_their_own() {
+fn files_of_an_archive_are_separate_inputs() {
     let packed = archive(&[
         member("folder/", b"", Packing::Stored),
         member("one", TEXT, Packing::Deflated),
@@ -98,16 +98,16 @@ fn files_of_an_archive_are_inputs_of_their_own() {
 }
 
 #[test]
-fn a_damaged_archive_gives_what_came_before() {
+fn a_damaged_archive_is_read_up_to_the_damage() {
     let whole = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Stored)]);
     let second = member("one", TEXT, Packing::Deflated).len();
     for end in 4..whole.len() - 30 {
         let outcomes = outcomes(&whole[..end], 11);
-        assert!(!outcomes.is_empty(), "cut at {end}");
+        assert!(!outcomes.is_empty(), "truncated at {end}");
         if end >= second {
-            assert_eq!(summary(&outcomes)[0], ("test/one", Verdict::Read, 2), "cut at {end}");
+            assert_eq!(summary(&outcomes)[0], ("test/one", Verdict::Read, 2), "truncated at {end}");
         }
-        assert_ne!(outcomes.last().unwrap().verdict(), Verdict::Read, "cut at {end}");
+        assert_ne!(outcomes.last().unwrap().verdict(), Verdict::Read, "truncated at {end}");
     }
     let mut flipped = whole;
     let last = flipped.iter().rposition(|&byte| byte == b'2').unwrap();
@@ -117,7 +117,7 @@ fn a_damaged_archive_gives_what_came_before() {
 }
 
 #[test]
-fn random_damage_is_survived() {
+fn random_damage_yields_an_outcome() {
     let whole = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Streamed)]);
     for at in 4..whole.len() {
         for value in [0, 1, 0x7f, 0xff] {
@@ -129,25 +129,27 @@ fn random_damage_is_survived() {
 }
 
 #[test]
-fn what_cannot_be_unpacked_says_why() {
-    let said = |bytes: &[u8]| refusal(&outcomes(bytes, 9)[0]);
-    assert_eq!(said(b"PK\x05\x06 empty"), "zip archive: it has no file in it");
+fn refusals_of_archives_name_the_reason() {
+    let message = |bytes: &[u8]| refusal(&outcomes(bytes, 9)[0]);
+    assert_eq!(message(b"PK\x05\x06 empty"), "zip archive: it has no files");
     let mut encrypted = archive(&[member("one", TEXT, Packing::Deflated)]);
     encrypted[6] |= 1;
-    assert_eq!(said(&encrypted), "zip archive: it is encrypted: unpack it first");
+    assert_eq!(message(&encrypted), "zip archive: it is encrypted: extract it first");
     let mut unusual = archive(&[member("one", TEXT, Packing::Deflated)]);
     unusual[8] = 14;
-    assert_eq!(said(&unusual), "zip archive: it is packed in a way that is not read here: unpack it first");
+    assert_eq!(message(&unusual), "zip archive: its compression method is not supported: extract it first");
 }
 
 #[test]
-fn bombs_are_refused_and_kept_small() {
+fn bombs_are_refused_in_bounded_memory() {
     let zeros = vec![b'x'; 20 << 20];
     let lines: Vec<u8> = [b"load a 1\n".to_vec(), zeros].concat();
-    let said = |bytes: &[u8]| refusal(&outcomes(bytes, 1 << 16)[0]);
+    let message = |bytes: &[u8]| refusal(&outcomes(bytes, 1 << 16)[0]);
     let expected = "words of a test, line 2: a line of more than 1048576 bytes: check that the file is text";
-    assert_eq!(said(&gz(&lines)), expected, "the form gives up first");
+    assert_eq!(message(&gz(&lines)), expected, "refused by the format first");
     let many = [b"load a 1\n".to_vec(), vec![b'\n'; 20 << 20]].concat();
-    assert!(said(&gz(&many)).starts_with("it unpacks to more than 250 times its size"));
-    assert!(said(&archive(&[member("one", &many, Packing::Deflated)])).starts_with("it unpacks to more than 250"));
+    assert!(message(&gz(&many)).starts_with("it decompresses to more than 250 times its size"));
+    assert!(
+        message(&archive(&[member("one", &many, Packing::Deflated)])).starts_with("it decompresses to more than 250")
+    );
 }

@@ -1,4 +1,4 @@
-//! Views of PostgreSQL in every shape, versions apart, and what is doubtful about them.
+//! Views of PostgreSQL in every layout and version, and their cautions.
 
 use plimsoll_ingest::{Demand, Fate, Tally, Verdict};
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ const FIGURES: [&str; 21] = [
     "writes Size 8192",
 ];
 
-/// The two snapshots, as a shape prints each.
+/// Both snapshots in a layout.
 fn both(print: impl Fn(&str, &[[&str; 8]; 3]) -> String) -> String {
     TIMES.iter().zip(&ROWS).map(|(time, rows)| print(time, rows)).collect()
 }
@@ -89,7 +89,7 @@ fn json(rows: &[[&str; 8]; 3]) -> String {
 }
 
 #[test]
-fn every_shape_gives_the_same_figures() {
+fn every_layout_yields_equal_figures() {
     let shapes: [&str; 9] = [
         &both(|time, rows| format!("{time}\n{}", aligned(rows))),
         &both(|time, rows| format!(" now \n-----\n {time}.000+01\n(1 row)\n\n{}", aligned(rows))),
@@ -110,7 +110,7 @@ fn every_shape_gives_the_same_figures() {
 }
 
 #[test]
-fn moments_come_from_wherever_they_stand() {
+fn times_are_found_in_every_position() {
     let watch = ["Sat Jan 31 12:00:00 2026 (every 10s)\n\n", "        Sat 31 Jan 2026 12:00:10 PM CET (every 10s)\n\n"];
     let watched: String = watch.iter().zip(&ROWS).map(|(title, rows)| (*title).to_owned() + &aligned(rows)).collect();
     check(&watched, &FIGURES);
@@ -134,7 +134,7 @@ fn moments_come_from_wherever_they_stand() {
 fn two_files_are_two_snapshots() {
     let texts = [format!("{}\n{}", TIMES[0], aligned(&ROWS[0])), format!("{}\n{}", TIMES[1], aligned(&ROWS[1]))];
     let alone = reading(&texts[0]);
-    assert!(alone.figures.is_empty() && alone.snapshots.len() == 1, "one snapshot is no demand yet");
+    assert!(alone.figures.is_empty() && alone.snapshots.len() == 1, "a single snapshot has no demand");
     for order in [[0, 1], [1, 0]] {
         let both = joined(&order.map(|at| texts[at].as_str()));
         let found: Vec<String> = both.iter().flat_map(figures).collect();
@@ -157,10 +157,10 @@ fn older_versions_count_blocks() {
         "random reads Size 4096",
         "reads Size 4096",
     ];
-    let said = cautions(&check(&text, &expected));
-    assert!(said.contains("track_io_timing") && said.contains("counted in blocks"), "{said}");
-    assert!(!said.contains("8 KiB"), "{said}");
-    // Without the size of a block it is assumed, and said so; with it, it is taken.
+    let message = cautions(&check(&text, &expected));
+    assert!(message.contains("track_io_timing") && message.contains("counted in blocks"), "{message}");
+    assert!(!message.contains("8 KiB"), "{message}");
+    // An absent block size is assumed, with a caution.
     let bare = |reads| table(reads, "") + "\n";
     let text = format!("{}\n{}{}\n{}", TIMES[0], bare(100), TIMES[1], bare(300));
     let read = reading(&text);
@@ -171,7 +171,7 @@ fn older_versions_count_blocks() {
 }
 
 #[test]
-fn servers_without_pg_stat_io_are_read_by_their_other_views() {
+fn servers_without_pg_stat_io_are_read_from_other_views() {
     let views = |time: &str, n: u32| {
         format!(
             "{time}\ndatname|xact_commit|blks_read|blk_read_time|temp_bytes|active_time\n\
@@ -221,7 +221,7 @@ fn servers_without_pg_stat_io_are_read_by_their_other_views() {
 }
 
 #[test]
-fn times_that_nobody_took_are_absent() {
+fn unmeasured_times_are_absent() {
     let view = |time: &str, n: u32, log_ms: u32| {
         format!(
             "{time}\nbackend_type,object,context,reads,read_bytes,read_time,writes,write_bytes,write_time\n\
@@ -246,7 +246,7 @@ fn times_that_nobody_took_are_absent() {
 }
 
 #[test]
-fn settings_and_moments_may_stand_below_each_other() {
+fn settings_and_times_may_follow_each_other() {
     let views = |time: &str, rows| {
         let now = format!("-[ RECORD 1 ]-----\nnow | {time}.5+01\n\n");
         now + &expanded(rows)
@@ -275,7 +275,7 @@ fn statements_are_parts_without_their_text() {
 }
 
 #[test]
-fn resets_and_restarts_give_no_figures() {
+fn resets_and_restarts_yield_no_figures() {
     let table = |time: &str, reads: u32, reset: &str| {
         format!(
             "{time}\nbackend_type,object,context,reads,read_bytes,stats_reset\nx,relation,normal,{reads},1,{reset}\n"
@@ -291,7 +291,7 @@ fn resets_and_restarts_give_no_figures() {
 }
 
 #[test]
-fn broken_inputs_say_what_is_wrong() {
+fn refusals_of_broken_inputs_name_the_fault() {
     let text = both(|time, rows| format!("{time}\n{}", separated(rows, "|")));
     let cut = outcome("test", &text.as_bytes()[..text.len() - 12], 4096);
     assert_eq!(cut.verdict(), Verdict::Partly);
@@ -299,8 +299,8 @@ fn broken_inputs_say_what_is_wrong() {
     let read = reading(&broken);
     assert!(read.parts.iter().any(|part| part.fate == Fate::Broken) && cautions(&read).contains("9 cells under 8"));
     assert!(refusal("backend_type is a column\n").contains("row of pg_stat_io"));
-    let said = refusal("SELECT backend_type, object, context, reads FROM pg_stat_io;\n");
-    assert!(said.contains("nearest is statistics of PostgreSQL"), "{said}");
+    let message = refusal("SELECT backend_type, object, context, reads FROM pg_stat_io;\n");
+    assert!(message.contains("the nearest is statistics of PostgreSQL"), "{message}");
     let half = both(|time, rows| format!("{time}\n{}", json(rows)));
     let half = outcome("test", &half.as_bytes()[..half.len() - 40], 4096);
     assert_eq!(half.verdict(), Verdict::Partly);
@@ -308,7 +308,7 @@ fn broken_inputs_say_what_is_wrong() {
 
 proptest! {
     #[test]
-    fn any_change_ends_in_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
+    fn any_change_yields_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
         let shapes = [
             both(|time, rows| format!("{time}\n{}", aligned(rows))),
             both(|time, rows| format!("{time}\n{}", expanded(rows))),
@@ -329,7 +329,7 @@ proptest! {
 }
 
 #[test]
-fn work_is_divided_by_statement_and_autovacuum_is_counted() {
+fn work_is_split_by_statement_and_autovacuum_is_counted() {
     let sample = |time: &str, n: u64| {
         format!(
             "{time}\nbackend_type,object,context,reads,read_bytes,writes,write_bytes\n\

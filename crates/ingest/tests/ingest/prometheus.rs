@@ -1,4 +1,4 @@
-//! Expositions of exporters and answers of Prometheus, of hosts that never were.
+//! Expositions of exporters and responses of Prometheus, of invented hosts.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Verdict, join};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use crate::series::{cut_anywhere, laws, near, outcome, read, read_as, refused, samples, says, values};
+use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, read_as, refused, samples, values};
 
 const BEGIN: u64 = 1_772_442_000;
 
-/// What an exporter says `n` seconds after the first time.
+/// Exposition of an exporter `n` seconds after the first.
 fn exposition(n: u64) -> String {
     let mut text = String::from("# HELP go_info About.\n# TYPE go_info gauge\ngo_info{version=\"x\"} 1\n");
     let _ = writeln!(text, "# TYPE node_boot_time_seconds gauge\nnode_boot_time_seconds {}", BEGIN - 1_000);
@@ -55,10 +55,10 @@ fn expositions_are_windows_between_them() {
 }
 
 #[test]
-fn one_exposition_is_the_mean_since_the_start() {
+fn a_single_exposition_is_the_mean_since_the_start() {
     let alone = join(vec![read(&exposition(0))]).remove(0);
     near(&values(&alone, "sda", Class::Read, Measure::Iops), &[1e6 / 1_000.5]);
-    assert!(says(&alone, "every peak is hidden"));
+    assert!(has_caution(&alone, "hide all peaks"));
     let joined = join(vec![read(&exposition(60)), read(&exposition(0))]);
     near(&values(&joined[0], "sda", Class::Read, Measure::Iops), &[100.0]);
     let disks = |n| {
@@ -67,7 +67,7 @@ fn one_exposition_is_the_mean_since_the_start() {
         lines.join("\n") + "\n"
     };
     let bare = disks(0) + &disks(10);
-    assert!(refused(&bare).contains("say the interval"));
+    assert!(refused(&bare).contains("specify their interval"));
     let interval = Input { interval: Some(Span::from_secs(10)), ..Input::default() };
     near(&values(&read_as(&bare, interval), "sda", Class::Read, Measure::Iops), &[100.0]);
     let plain = "node_cpu{cpu=\"1\"} 5\n".repeat(100);
@@ -77,7 +77,7 @@ fn one_exposition_is_the_mean_since_the_start() {
 }
 
 #[test]
-fn containers_are_taken_without_the_groups_around_them() {
+fn containers_are_counted_without_their_groups() {
     let line = |labels: &str, n: u64, rate: u64| {
         format!("container_fs_reads_total{{{labels},device=\"/dev/sda\"}} {} {}\n", rate * n, (BEGIN + n) * 1_000)
     };
@@ -131,28 +131,26 @@ fn counters_of_a_matrix_are_differences() {
 }
 
 #[test]
-fn rates_are_told_by_their_numbers_or_their_names() {
+fn rates_are_recognised_by_values_or_names() {
     let wave = |n: u64| 100.25 + if n.is_multiple_of(2) { 7.0 } else { 0.0 };
     let points = || (0..6).map(|n| (n * 60, wave(n)));
     let reading = read(&matrix(&[series("node_disk_reads_completed_total", "sda", points())]));
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[107.25, 100.25, 107.25, 100.25, 107.25, 100.25]);
-    assert!(says(&reading, "taken for rates"));
+    assert!(has_caution(&reading, "interpreted as rates"));
     let ruled = read(&matrix(&[series("instance_device:node_disk_reads_completed:rate1m", "sda", points())]));
     near(&values(&ruled, "sda", Class::Read, Measure::Iops), &[107.25, 100.25, 107.25, 100.25, 107.25, 100.25]);
     assert!(ruled.cautions.is_empty());
     let nameless = matrix(&[series("", "sda", points())]);
     assert!(refused(&nameless).contains("without functions"));
     let level = matrix(&[series("node_disk_reads_completed_total", "sda", (0..6).map(|n| (n * 60, 50.0)))]);
-    assert!(refused(&level).contains("cannot be told"));
+    assert!(refused(&level).contains("may be counters or rates"));
     let other = matrix(&[series("node_cpu_seconds_total", "", points())]);
     assert!(refused(&other).contains("query node_disk_*"));
-    assert!(
-        refused("{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"x\"}").contains("did the query find")
-    );
+    assert!(refused("{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"x\"}").contains("check the query"));
 }
 
 #[test]
-fn an_answer_that_ends_early_is_read_in_part() {
+fn a_truncated_response_is_read_partly() {
     let text = counters();
     let cut = outcome(&text.as_bytes()[..text.len() - 200], 100, "test");
     assert_eq!(cut.verdict(), Verdict::Partly, "{cut:?}");
@@ -175,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_damage_is_survived(cut in 0_usize..3_000, at in 0_usize..3_000, junk in "[\\[\\]{}\",:0-9a-z\\\\ \n]{0,30}", step in 1_usize..500) {
+    fn any_damage_yields_an_outcome(cut in 0_usize..3_000, at in 0_usize..3_000, junk in "[\\[\\]{}\",:0-9a-z\\\\ \n]{0,30}", step in 1_usize..500) {
         for mut text in [counters(), exposition(0) + &exposition(9)] {
             text.insert_str(at % text.len(), &junk);
             text.truncate(text.len() - cut % text.len());

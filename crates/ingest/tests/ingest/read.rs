@@ -1,8 +1,8 @@
-//! What tests of forms share: a text in, its figures out as lines.
+//! Helpers of tests of formats: figures of a text, as lines.
 
 use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join};
 
-/// Reads a text, cut into pieces of `step` bytes.
+/// Reads a text in pieces of `step` bytes.
 pub fn outcome(input: impl Into<Input>, text: &[u8], step: usize) -> Outcome {
     let mut ingest = Ingest::new(input);
     for piece in text.chunks(step) {
@@ -18,7 +18,7 @@ pub fn reading(text: &str) -> Reading {
     }
 }
 
-/// The one line that a refusal says.
+/// Message of a text's refusal, a single line.
 pub fn refusal(text: &str) -> String {
     match outcome("test", text.as_bytes(), 4096) {
         Outcome::Read(_) => panic!("it was read:\n{text}"),
@@ -26,8 +26,8 @@ pub fn refusal(text: &str) -> String {
     }
 }
 
-/// Figures of the whole as `class measure value`, without those of parts, in the order of the input; windows that are
-/// not the first are numbered.
+/// Figures of the whole as `class measure value`, without those of parts, in the order of the input; windows after the
+/// first are numbered.
 pub fn figures(reading: &Reading) -> Vec<String> {
     let whole = reading.figures.iter().filter(|figure| reading.scopes[figure.scope as usize].part.is_empty());
     let line = |figure: &plimsoll_ingest::Figure| {
@@ -38,7 +38,7 @@ pub fn figures(reading: &Reading) -> Vec<String> {
     whole.map(line).collect()
 }
 
-/// Says that a text has exactly these figures, and that cutting it anywhere changes nothing.
+/// Checks that a text has exactly these figures, for all piece sizes.
 pub fn check(text: &str, expected: &[&str]) -> Reading {
     let read = reading(text);
     assert_eq!(figures(&read), expected, "{text}");

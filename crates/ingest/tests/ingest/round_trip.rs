@@ -1,4 +1,4 @@
-//! Lists of a host's tools, of `PostgreSQL` and of fio, written out of a workload and read again.
+//! Outputs of a host's tools, of `PostgreSQL` and of fio, generated from a workload and read again.
 
 use plimsoll_ingest::{Class, Measure, Reading, Statistic};
 use plimsoll_testkit::{Course, Workload, Writing};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::emit::{read, workload};
 
-/// What all devices, files or processes together say of a window that begins then.
+/// Sum over all devices, files or processes in a window that begins with the workload.
 fn sum(reading: &Reading, work: &Workload, classes: &[Class], measure: Measure) -> f64 {
     let is_now = |window: u32| reading.windows[window as usize].begin.is_none_or(|begin| begin == work.begin);
     let figures = reading.figures.iter().filter(|figure| {
@@ -54,7 +54,7 @@ fn check(busiest: Workload, form: Writing) {
 }
 
 #[test]
-fn every_form_says_what_its_workload_was() {
+fn every_format_yields_its_workload() {
     for (_, form) in Writing::ALL {
         check(workload(), form);
     }
@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_workload_comes_back(
+    fn any_workload_survives_a_round_trip(
         single in 0_u64..100_000_000, several in 0_u64..1_000_000, writes in 0_u64..10_000_000, redo in 0_u64..10_000_000,
         minutes in 1_u32..600, which in 0..Writing::ALL.len(),
     ) {

@@ -1,11 +1,11 @@
-//! Inputs of real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
+//! Inputs of real systems, in the folder named by `PLIMSOLL_SAMPLES`: they are not part of the repository.
 #![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+#![expect(clippy::print_stderr, reason = "skipped tests report the reason")]
 
 use std::path::{Path, PathBuf};
 
-/// Every sample in the folders of these kinds, or of all: its name and its bytes. None, and a word about it, without
-/// the variable.
+/// Name and bytes of every sample in the folders of these kinds, or of all kinds if none is listed. Without the variable,
+/// prints a notice and returns none.
 pub fn samples(kinds: &[&str]) -> Vec<(String, Vec<u8>)> {
     let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES").map(PathBuf::from) else {
         eprintln!("skipped: PLIMSOLL_SAMPLES names no folder of reports");

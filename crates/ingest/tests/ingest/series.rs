@@ -1,5 +1,5 @@
-//! What tests of series of snapshots and samples share: reading in pieces, real files where there are any, and the laws
-//! that hold for figures of whatever form.
+//! Helpers of tests of snapshots and samples: reading in pieces, real files if available, and properties of the figures
+//! of any format.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub fn refused(text: &str) -> String {
     }
 }
 
-/// The same outcome however it is cut.
+/// Checks that outcomes are equal for all piece sizes.
 pub fn cut_anywhere(text: &str) {
     let whole = outcome(text.as_bytes(), text.len(), "test");
     for step in [1, 2, 3, 7, 64, 1_000] {
@@ -51,7 +51,7 @@ pub fn means(reading: &Reading) -> Vec<(Option<i8>, &str, Class, Measure, f64)> 
     reading.figures.iter().filter(|figure| figure.statistic == Statistic::Mean).map(of).collect()
 }
 
-/// The figures of one part, class and measure, in the order of the input.
+/// Figures of a part, class and measure, in the order of the input.
 pub fn values(reading: &Reading, part: &str, class: Class, measure: Measure) -> Vec<f64> {
     let fits = |(_, of, c, m, _): &(_, &str, Class, Measure, f64)| *of == part && (*c, *m) == (class, measure);
     means(reading).into_iter().filter(fits).map(|(.., value)| value).collect()
@@ -64,12 +64,16 @@ pub fn near(found: &[f64], expected: &[f64]) {
     }
 }
 
-pub fn says(reading: &Reading, text: &str) -> bool {
+pub fn has_caution(reading: &Reading, text: &str) -> bool {
     reading.cautions.iter().any(|caution| caution.text.contains(text))
 }
 
-/// Real files of one kind, when the folder that `PLIMSOLL_SAMPLES` names has them; else it says that it skips.
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "tests may look at real files, and say so")]
+/// Real files of a kind in the folder named by `PLIMSOLL_SAMPLES`; without any, prints that the test is skipped.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests read real files if available, and report it"
+)]
 pub fn samples(kind: &str) -> Vec<(String, Vec<u8>)> {
     let folder = std::env::var_os("PLIMSOLL_SAMPLES").map(|root| PathBuf::from(root).join(kind));
     let Some(entries) = folder.and_then(|folder| std::fs::read_dir(folder).ok()) else {
@@ -82,7 +86,7 @@ pub fn samples(kind: &str) -> Vec<(String, Vec<u8>)> {
     paths.iter().filter_map(|path| Some((name(path), std::fs::read(path).ok()?))).collect()
 }
 
-/// What must hold whatever the input was.
+/// Properties of the reading of any input.
 pub fn laws(reading: &Reading) {
     let mut by_cell: BTreeMap<(u32, u32, Class), BTreeMap<Measure, f64>> = BTreeMap::new();
     for figure in &reading.figures {

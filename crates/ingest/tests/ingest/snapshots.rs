@@ -1,4 +1,4 @@
-//! Snapshots as plimsoll collects them, of each source.
+//! Snapshots collected by plimsoll, of each source.
 
 use plimsoll_ingest::{Class, Fate, Measure, Statistic};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ const ORACLE: &str = r#"SQL*Plus: a remark of the client's
 "#;
 
 #[test]
-fn postgres_is_read_as_its_views_are() {
+fn postgres_is_read_like_its_views() {
     let read = check(
         POSTGRES,
         &[
@@ -53,17 +53,17 @@ fn postgres_is_read_as_its_views_are() {
     );
     assert_eq!((read.version.as_deref(), read.scopes[0].database.as_str()), (Some("18.1"), "db"));
     assert_eq!((read.times[0].database_s, read.times[0].commits), (2.0, Some(20.0)));
-    assert!(!cautions(&read).contains("8 KiB"), "the head says the size of a block");
+    assert!(!cautions(&read).contains("8 KiB"), "the head declares the block size");
     assert_eq!(read.databases[0].cache_bytes, Some(134_217_728.0));
 }
 
 #[test]
-fn mysql_is_read_as_its_status_is() {
+fn mysql_is_read_like_its_status() {
     check(MYSQL, &["reads Iops 1", "reads Throughput 16384", "reads Size 16384"]);
 }
 
 #[test]
-fn members_of_an_array_are_left_out_of_totals() {
+fn members_of_an_array_are_excluded_from_totals() {
     let text = r#"{"format":"plimsoll.snapshots/1","source":"linux","host":"h","devices":{"md2":{},"sda":{},"sdb":{},"sdc":{}},"arrays":{"md2":["sda","sdb"]}}
 {"at":"2026-03-02T09:00:00Z","devices":{"md2":{"writes":0,"ms_writing":0},"sda":{"writes":0,"ms_writing":0},"sdb":{"writes":0,"ms_writing":0},"sdc":{"writes":0,"ms_writing":0}}}
 {"at":"2026-03-02T09:00:10Z","devices":{"md2":{"writes":1000,"ms_writing":0},"sda":{"writes":900,"ms_writing":900},"sdb":{"writes":900,"ms_writing":900},"sdc":{"writes":50,"ms_writing":50}}}
@@ -79,7 +79,7 @@ fn members_of_an_array_are_left_out_of_totals() {
 }
 
 #[test]
-fn linux_gives_devices_and_pressure() {
+fn linux_yields_devices_and_pressure() {
     let read = check(LINUX, &[]);
     let values: Vec<String> = read
         .figures
@@ -105,7 +105,7 @@ fn linux_gives_devices_and_pressure() {
 }
 
 #[test]
-fn oracle_gives_means_maxima_and_histograms() {
+fn oracle_yields_means_maxima_and_histograms() {
     let read = reading(ORACLE);
     let of = |statistic| {
         let mut figures = read.figures.iter().filter(move |figure| figure.statistic == statistic);
@@ -122,7 +122,7 @@ fn oracle_gives_means_maxima_and_histograms() {
 }
 
 #[test]
-fn a_file_that_ends_early_keeps_what_it_has() {
+fn a_truncated_file_is_read_partly() {
     let read = reading(&POSTGRES[..POSTGRES.len() - 30]);
     assert!(read.parts.iter().any(|part| part.fate == Fate::Broken) && cautions(&read).contains("stopped"));
     let noted = MYSQL.to_owned() + "{\"at\":\"2026-01-31T12:00:20Z\",\"note\":\"the server went away\"}\n";
@@ -133,11 +133,11 @@ fn a_file_that_ends_early_keeps_what_it_has() {
     let uptimes = [("\"100\"", "\"160\""), ("\"110\"", "\"170\"")];
     let later = later.iter().chain(&uptimes).fold(MYSQL.to_owned(), |text, (from, to)| text.replace(from, to));
     let twice = MYSQL.to_owned() + &later;
-    assert_eq!(reading(&twice).windows.len(), 3, "two files put together are one");
+    assert_eq!(reading(&twice).windows.len(), 3, "concatenated files are read as a single file");
 }
 
 #[test]
-fn what_cannot_be_read_says_what_to_do() {
+fn refusals_name_a_remedy() {
     assert!(refusal(&MYSQL.replace("snapshots/1", "snapshots/2")).contains("newer plimsoll"));
     assert!(refusal(&MYSQL.replace("\"mysql\"", "\"db2\"")).contains("newer plimsoll"));
     assert!(refusal(MYSQL.lines().next().unwrap()).contains("collect again"));
@@ -146,7 +146,7 @@ fn what_cannot_be_read_says_what_to_do() {
 
 proptest! {
     #[test]
-    fn any_change_ends_in_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
+    fn any_change_yields_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
         for text in [POSTGRES, MYSQL, LINUX, ORACLE] {
             let mut bytes = text.as_bytes().to_vec();
             let at = at % bytes.len();

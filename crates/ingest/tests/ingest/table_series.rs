@@ -1,11 +1,11 @@
-//! Tables of samples, as somebody exports them.
+//! Exported tables of samples.
 
 use jiff::civil::date;
 use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Verdict};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use crate::series::{cut_anywhere, laws, near, outcome, read, read_as, refused, samples, says, values};
+use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, read_as, refused, samples, values};
 
 const TABLE: &str = "time,host,device,read_iops,write_iops,read MB/s,read_latency_ms,queue_depth,colour\n\
     2026-03-02 09:05:00,db1,sda,100,50,0.8192,0.5,2,red\n\
@@ -13,7 +13,7 @@ const TABLE: &str = "time,host,device,read_iops,write_iops,read MB/s,read_latenc
     2026-03-02 09:10:00,db1,sda,200.5,,1.6,0.75,3,blue\n";
 
 #[test]
-fn columns_are_known_by_their_names() {
+fn columns_are_recognised_by_names() {
     let reading = read(TABLE);
     laws(&reading);
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0, 200.5]);
@@ -34,15 +34,15 @@ fn columns_are_known_by_their_names() {
 }
 
 #[test]
-fn a_table_that_lacks_something_says_what() {
+fn refusals_name_the_missing_part() {
     let one: String = TABLE.split_inclusive('\n').take(2).collect();
-    assert!(refused(&one).contains("say the interval"));
+    assert!(refused(&one).contains("specify the interval"));
     let interval = Input { interval: Some(Span::from_secs(60)), ..Input::default() };
     near(&values(&read_as(&one, interval), "sda", Class::Read, Measure::Iops), &[100.0]);
     assert!(refused("time,cpu\n2026-03-02 09:05:00,5\n").contains("no column such as read_iops"));
     assert!(refused("read_iops,write_iops\n5,5\n").contains("no column of the time"));
     let back = TABLE.replace("09:10", "09:00");
-    assert!(says(&read(&back), "times go back"));
+    assert!(has_caution(&read(&back), "times go back"));
     let cut = outcome(format!("{TABLE}2026-03-02 09:15:00,db1,sda,2").as_bytes(), 10, "test");
     assert_eq!(cut.verdict(), Verdict::Partly);
 }
@@ -55,7 +55,7 @@ fn features_of_a_trace_are_sums_of_intervals() {
     laws(&reading);
     near(&values(&reading, "", Class::Read, Measure::Iops), &[1.0, 2.0, 0.0]);
     near(&values(&reading, "", Class::Write, Measure::Size), &[4_096.0]);
-    assert!(says(&reading, "taken for 30 min"));
+    assert!(has_caution(&reading, "assumed to be 30 min"));
     assert_eq!((reading.windows.len(), reading.windows[2].begin), (3, None));
     let begin = Some(date(2026, 3, 2).at(9, 0, 0, 0));
     let later = read_as(table, Input { begin, ..Input::default() });
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_damage_is_survived(cut in 0_usize..300, at in 0_usize..400, junk in "[ \",;0-9a-z:/\n\u{e4}-]{0,30}", step in 1_usize..300) {
+    fn any_damage_yields_an_outcome(cut in 0_usize..300, at in 0_usize..400, junk in "[ \",;0-9a-z:/\n\u{e4}-]{0,30}", step in 1_usize..300) {
         let mut text = TABLE.to_owned();
         text.insert_str(at % text.len(), &junk);
         let end = text.floor_char_boundary(text.len() - cut % text.len());

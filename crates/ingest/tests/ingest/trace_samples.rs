@@ -1,8 +1,5 @@
-//! Traces of real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a test of a pure crate reads files of the machine, and says when there are none"
-)]
+//! Traces of real systems, in the folder named by `PLIMSOLL_SAMPLES`: they are not part of the repository.
+#![expect(clippy::disallowed_methods, reason = "the test reads files of the machine and reports when there are none")]
 
 use std::path::Path;
 
@@ -10,11 +7,11 @@ use plimsoll_ingest::{Class, Fate, Measure, Verdict};
 
 use crate::traces::{near, outcome, total};
 
-/// Which samples are not read as a whole, and why.
+/// Samples that are read only partly, with the reason.
 const EXCEPTIONS: [(&str, Verdict); 2] = [
-    // Half of it has the time of day as its time.
+    // Half of its times are times of day.
     ("blk_data.txt", Verdict::Partly),
-    // Cut within a record.
+    // Truncated within a record.
     ("oracleGeneral", Verdict::Partly),
 ];
 
@@ -41,8 +38,8 @@ fn samples_are_read() {
                 Fate::Read(count) => Some(f64::from(count)),
                 _ => None,
             });
-            let told = total(reading, Class::All, Measure::Iops);
-            assert!(told == 0.0 || near(told, operations.unwrap()), "{path}: {told} of {operations:?}");
+            let found = total(reading, Class::All, Measure::Iops);
+            assert!(found == 0.0 || near(found, operations.unwrap()), "{path}: {found} of {operations:?}");
             for curve in &reading.curves {
                 assert!(curve.points.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 >= two[1].1), "{path}");
             }

@@ -1,4 +1,4 @@
-//! The same load written in every dialect of traces gives the same demand; and whatever else comes in ends in an outcome.
+//! A load written in every dialect of traces yields equal demand; any other input yields an outcome.
 
 #[path = "traces/binary.rs"]
 mod binary;
@@ -15,7 +15,7 @@ use plimsoll_ingest::{
 use plimsoll_record::Action;
 use proptest::prelude::*;
 
-/// One operation of the load that is written down.
+/// An operation of the load.
 #[derive(Clone, Copy)]
 pub struct Op {
     /// Counted from 0.
@@ -29,17 +29,17 @@ pub struct Op {
 
 /// Bytes of each operation.
 pub const LENGTH: u64 = 8192;
-/// Milliseconds that each took.
+/// Latency of each operation in milliseconds.
 pub const TOOK_MS: u64 = 2;
-/// Operations of the load.
+/// Number of operations.
 const COUNT: u64 = 40;
 
-/// Lines with their ends.
+/// Joins lines with line ends.
 pub fn lines(lines: impl Iterator<Item = String>) -> String {
     lines.flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
-/// Ten operations a second for four seconds: a write, then two reads that follow each other, and so on.
+/// Ten operations per second for four seconds: a write, then two sequential reads, repeatedly.
 pub fn load() -> Vec<Op> {
     let offset = |number: u64| ((number / 3) << 24) + if number % 3 == 2 { LENGTH } else { 0 };
     (0..COUNT)
@@ -47,51 +47,56 @@ pub fn load() -> Vec<Op> {
         .collect()
 }
 
-/// What a dialect says beyond times, kinds and places.
+/// Content of a dialect besides times, kinds and offsets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Says {
+enum Content {
     Latency,
     NoLatency,
-    /// Whole seconds alone.
+    /// Whole seconds only.
     Seconds,
-    /// Neither kinds nor places.
+    /// Neither kinds nor offsets.
     Objects,
-    /// Numbers of pages alone.
+    /// Page numbers only.
     Pages,
 }
 
-/// Every dialect, with the load written in it.
-fn dialects() -> Vec<(&'static str, Says, Vec<u8>)> {
-    let text = |id, says, line: &dyn Fn(&Op) -> String, head: &str| {
+/// The load in every dialect.
+fn dialects() -> Vec<(&'static str, Content, Vec<u8>)> {
+    let text = |id, content, line: &dyn Fn(&Op) -> String, head: &str| {
         let lines: String = load().iter().map(|op| line(op) + "\n").collect();
-        (id, says, (head.to_owned() + &lines).into_bytes())
+        (id, content, (head.to_owned() + &lines).into_bytes())
     };
     let mut all = vec![
-        text("trace-plimsoll", Says::NoLatency, &text::own, "#plimsoll.trace/1\ntime_ns,kind,offset,length\n"),
-        text("trace-blkparse", Says::Latency, &text::blkparse, ""),
-        text("trace-blkparse", Says::Latency, &text::blkparse_formatted, ""),
-        text("trace-fio-iolog", Says::NoLatency, &text::iolog3, "fio version 3 iolog\n0 /dev/x add\n1 /dev/x open\n"),
-        text("trace-fio-iolog", Says::NoLatency, &text::iolog2, "fio version 2 iolog\n/dev/x add\n/dev/x open\n"),
-        text("trace-msr", Says::Latency, &text::msr, ""),
-        text("trace-systor17", Says::Latency, &text::systor, "Timestamp,Response,IOType,LUN,Offset,Size\n"),
-        text("trace-spc", Says::NoLatency, &text::spc, ""),
-        text("trace-alibaba", Says::NoLatency, &text::alibaba, ""),
-        text("trace-alibaba", Says::NoLatency, &text::alibaba, "device_id,opcode,offset,length,timestamp\n"),
-        text("trace-tencent", Says::Seconds, &text::tencent, ""),
-        text("trace-fiu", Says::NoLatency, &text::fiu, ""),
-        text("trace-cloudphysics", Says::NoLatency, &text::cloudphysics, "version,time,op,size,lbn\n"),
-        text("trace-cydonia", Says::NoLatency, &text::cydonia, ""),
-        text("trace-disksim", Says::NoLatency, &text::disksim, ""),
-        text("trace-disksim", Says::NoLatency, &text::ssdsim, ""),
-        text("trace-objects", Says::Objects, &text::objects, "# time, object, size, next_access_vtime\n"),
-        text("trace-pages", Says::Pages, &text::pages, ""),
-        ("trace-oracle-general", Says::Objects, binary::oracle(&load())),
-        ("trace-vscsi", Says::NoLatency, binary::vscsi1(&load())),
-        ("trace-vscsi", Says::Latency, binary::vscsi2(&load())),
+        text("trace-plimsoll", Content::NoLatency, &text::own, "#plimsoll.trace/1\ntime_ns,kind,offset,length\n"),
+        text("trace-blkparse", Content::Latency, &text::blkparse, ""),
+        text("trace-blkparse", Content::Latency, &text::blkparse_formatted, ""),
+        text(
+            "trace-fio-iolog",
+            Content::NoLatency,
+            &text::iolog3,
+            "fio version 3 iolog\n0 /dev/x add\n1 /dev/x open\n",
+        ),
+        text("trace-fio-iolog", Content::NoLatency, &text::iolog2, "fio version 2 iolog\n/dev/x add\n/dev/x open\n"),
+        text("trace-msr", Content::Latency, &text::msr, ""),
+        text("trace-systor17", Content::Latency, &text::systor, "Timestamp,Response,IOType,LUN,Offset,Size\n"),
+        text("trace-spc", Content::NoLatency, &text::spc, ""),
+        text("trace-alibaba", Content::NoLatency, &text::alibaba, ""),
+        text("trace-alibaba", Content::NoLatency, &text::alibaba, "device_id,opcode,offset,length,timestamp\n"),
+        text("trace-tencent", Content::Seconds, &text::tencent, ""),
+        text("trace-fiu", Content::NoLatency, &text::fiu, ""),
+        text("trace-cloudphysics", Content::NoLatency, &text::cloudphysics, "version,time,op,size,lbn\n"),
+        text("trace-cydonia", Content::NoLatency, &text::cydonia, ""),
+        text("trace-disksim", Content::NoLatency, &text::disksim, ""),
+        text("trace-disksim", Content::NoLatency, &text::ssdsim, ""),
+        text("trace-objects", Content::Objects, &text::objects, "# time, object, size, next_access_vtime\n"),
+        text("trace-pages", Content::Pages, &text::pages, ""),
+        ("trace-oracle-general", Content::Objects, binary::oracle(&load())),
+        ("trace-vscsi", Content::NoLatency, binary::vscsi1(&load())),
+        ("trace-vscsi", Content::Latency, binary::vscsi2(&load())),
     ];
     for order in [binary::Bytes::Little, binary::Bytes::Big] {
         for version in [7, 8] {
-            all.push(("trace-blktrace", Says::Latency, binary::blktrace(&load(), order, version)));
+            all.push(("trace-blktrace", Content::Latency, binary::blktrace(&load(), order, version)));
         }
     }
     all
@@ -118,7 +123,7 @@ fn figures(reading: &Reading, class: Class, measure: Measure) -> impl Iterator<I
     reading.figures.iter().filter(is)
 }
 
-/// Rates times the length of their windows, together, of the first scope: of several volumes that is the whole.
+/// Sum of rates times window lengths of the first scope, which is the whole if there are several volumes.
 pub fn total(reading: &Reading, class: Class, measure: Measure) -> f64 {
     let seconds = |figure: &Figure| reading.windows[figure.window as usize].length.as_secs_f64();
     let whole = figures(reading, class, measure).filter(|figure| figure.scope == 0);
@@ -129,7 +134,7 @@ pub fn near(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-6 * expected.abs().max(1.0)
 }
 
-fn check(id: &str, says: Says, bytes: &[u8]) {
+fn check(id: &str, content: Content, bytes: &[u8]) {
     let reading = reading(bytes);
     assert_eq!((reading.kind.id, outcome(bytes, 999).verdict()), (id, Verdict::Read), "{:?}", reading.cautions);
     let reads = load().iter().filter(|op| op.is_read).count() as f64;
@@ -141,41 +146,41 @@ fn check(id: &str, says: Says, bytes: &[u8]) {
         (Class::RandomRead, Measure::Throughput, reads / 2.0 * LENGTH as f64),
         (Class::Write, Measure::Iops, COUNT as f64 - reads),
     ];
-    let told = match says {
-        Says::Pages => 0,
-        Says::Objects => 2,
+    let counted = match content {
+        Content::Pages => 0,
+        Content::Objects => 2,
         _ => all.len(),
     };
-    for (class, measure, expected) in &all[..told] {
+    for (class, measure, expected) in &all[..counted] {
         let found = total(&reading, *class, *measure);
         assert!(near(found, *expected), "{id}: {class:?} {measure:?}: {found} of {expected}");
     }
     let latencies: Vec<f64> = figures(&reading, Class::Read, Measure::Latency).map(|figure| figure.value).collect();
-    assert_eq!(!latencies.is_empty(), says == Says::Latency, "{id}");
+    assert_eq!(!latencies.is_empty(), content == Content::Latency, "{id}");
     assert!(latencies.iter().all(|latency| near(*latency, TOOK_MS as f64 / 1e3)), "{id}: {latencies:?}");
     // Little's law (1961) in each window.
     for depth in figures(&reading, Class::All, Measure::Depth) {
         let iops = figures(&reading, Class::All, Measure::Iops).find(|other| other.window == depth.window);
         assert!(iops.is_some_and(|iops| near(depth.value, iops.value * TOOK_MS as f64 / 1e3)), "{id}");
     }
-    let set = match says {
-        Says::Pages => COUNT * 4096,
-        Says::Objects => COUNT * LENGTH,
-        // Each write is at the place of the read behind it.
+    let set = match content {
+        Content::Pages => COUNT * 4096,
+        Content::Objects => COUNT * LENGTH,
+        // Each write has the offset of the read after it.
         _ => load().iter().filter(|op| op.is_read).count() as u64 * LENGTH + LENGTH,
     };
     assert!(near(reading.curves[0].working_set_bytes, set as f64), "{id}: {:?}", reading.curves);
 }
 
 #[test]
-fn every_dialect_tells_the_same_demand() {
-    for (id, says, bytes) in dialects() {
-        check(id, says, &bytes);
+fn every_dialect_yields_equal_demand() {
+    for (id, content, bytes) in dialects() {
+        check(id, content, &bytes);
     }
 }
 
 #[test]
-fn cuts_change_nothing() {
+fn outcomes_are_independent_of_piece_sizes() {
     for (id, _, bytes) in dialects() {
         let whole = outcome(&bytes, bytes.len());
         for step in [1, 7, 64, 1_000] {
@@ -194,18 +199,18 @@ fn requests(bytes: &[u8]) -> Result<Vec<Request>, TraceFault> {
 }
 
 #[test]
-fn every_dialect_with_places_is_replayed() {
-    for (id, says, bytes) in dialects() {
-        let asked = requests(&packed(&bytes));
-        if matches!(says, Says::Objects | Says::Pages) {
-            let fault = asked.expect_err("it is refused");
-            assert!(fault.what.contains("cannot be replayed"), "{id}: {fault}");
+fn every_dialect_with_offsets_is_replayed() {
+    for (id, content, bytes) in dialects() {
+        let outcome = requests(&packed(&bytes));
+        if matches!(content, Content::Objects | Content::Pages) {
+            let fault = outcome.expect_err("it is refused");
+            assert!(fault.reason.contains("cannot be replayed"), "{id}: {fault}");
             continue;
         }
-        let asked = asked.expect("it is there");
-        assert_eq!(asked.len(), COUNT as usize, "{id}");
-        for (request, op) in asked.iter().zip(load()) {
-            let ms = if says == Says::Seconds { op.at_ms / 1_000 * 1_000 } else { op.at_ms };
+        let requests = outcome.expect("it is there");
+        assert_eq!(requests.len(), COUNT as usize, "{id}");
+        for (request, op) in requests.iter().zip(load()) {
+            let ms = if content == Content::Seconds { op.at_ms / 1_000 * 1_000 } else { op.at_ms };
             assert_eq!(request.asked.at.as_nanos(), ms * 1_000_000, "{id}");
             assert_eq!((request.asked.offset, request.asked.length, request.volume), (op.offset, LENGTH, 0), "{id}");
             assert_eq!(request.asked.action == Action::Read, op.is_read, "{id}");
@@ -214,7 +219,7 @@ fn every_dialect_with_places_is_replayed() {
 }
 
 #[test]
-fn records_a_little_late_find_their_place_and_far_ones_do_not() {
+fn slightly_late_records_are_reordered_and_far_ones_refused() {
     let line = |at: u64| format!("{at},{},r,4096", at * 8);
     let mixed = lines([5, 3, 9, 7, 8].into_iter().map(line));
     let at: Vec<u64> =
@@ -222,26 +227,26 @@ fn records_a_little_late_find_their_place_and_far_ones_do_not() {
     assert_eq!(at, [0, 2_000, 4_000, 5_000, 6_000]);
     let far = lines((10..10_000).chain([1]).map(line));
     let fault = requests(far.as_bytes()).expect_err("it is refused");
-    assert!(fault.what.contains("time goes back") && fault.line == Some(9_991), "{fault:?}");
+    assert!(fault.reason.contains("time goes back") && fault.line == Some(9_991), "{fault:?}");
 }
 
 #[test]
-fn files_of_processors_belong_together() {
-    // Issued on one processor, completed on the other: the files one after the other.
+fn files_of_processors_are_combined() {
+    // Issued on a processor and completed on another: the files are concatenated.
     let both = binary::blktrace(&load(), binary::Bytes::Little, 7);
     let records: Vec<&[u8]> = binary::records(&both);
     let of = |stage: u8| records.iter().filter(move |record| record[28] == stage).copied();
     let issued: Vec<u8> = of(7).flatten().copied().collect();
     let completed: Vec<u8> = of(8).flatten().copied().collect();
-    check("trace-blktrace", Says::Latency, &[issued.clone(), completed.clone()].concat());
-    check("trace-blktrace", Says::Latency, &[completed.clone(), issued.clone()].concat());
-    check("trace-blktrace", Says::NoLatency, &issued);
+    check("trace-blktrace", Content::Latency, &[issued.clone(), completed.clone()].concat());
+    check("trace-blktrace", Content::Latency, &[completed.clone(), issued.clone()].concat());
+    check("trace-blktrace", Content::NoLatency, &issued);
     let alone = reading(&completed);
     assert!(alone.cautions.iter().any(|caution| caution.text.contains("completions")), "{:?}", alone.cautions);
 }
 
 #[test]
-fn a_working_set_without_times_is_said_to_be_all() {
+fn a_working_set_without_times_covers_the_whole_trace() {
     let pages = lines((0..10).flat_map(|_| 0..50).map(|page: u64| page.to_string()));
     let reading = reading(pages.as_bytes());
     assert_eq!((reading.figures.len(), reading.curves.len()), (0, 1));
@@ -252,7 +257,7 @@ fn a_working_set_without_times_is_said_to_be_all() {
 }
 
 #[test]
-fn volumes_are_told_apart_and_add_up() {
+fn volumes_are_separate_and_add_up() {
     let line = |n: u64| format!("{},R,{},4096,{}", n % 4, n * 8192, 1_577_808_000_000_000 + n * 10_000);
     let text = lines((0..100).map(line));
     let reading = reading(text.as_bytes());
@@ -266,7 +271,7 @@ fn volumes_are_told_apart_and_add_up() {
 }
 
 #[test]
-fn what_is_broken_is_left_out_and_said() {
+fn broken_records_are_skipped_with_a_caution() {
     let mut text = String::from_utf8(dialects().remove(5).2).expect("it is there");
     text.insert_str(text.find('\n').expect("it is there") + 1, "1,2,3\n128166372003061629,h,0,Erase,0,1,2\n\n");
     let outcome = outcome(text.as_bytes(), 64);
@@ -281,7 +286,7 @@ fn what_is_broken_is_left_out_and_said() {
 
 #[test]
 fn long_traces_have_long_windows_and_keep_their_peaks() {
-    // One a second for six hours, and a hundred in one of them.
+    // One per second for six hours, with a second of a hundred.
     let seconds = (0..21_600_u64).flat_map(|second| (0..if second == 777 { 100_u64 } else { 1 }).map(move |_| second));
     let text = lines(seconds.map(|second| format!("0,8,512,r,{second}.0")));
     let reading = reading(text.as_bytes());
@@ -296,7 +301,7 @@ fn long_traces_have_long_windows_and_keep_their_peaks() {
 
 proptest! {
     #[test]
-    fn any_bytes_end_in_an_outcome(bytes in prop::collection::vec(any::<u8>(), 0..400), which in 0_usize..25, at in 0_usize..4_000) {
+    fn any_bytes_yield_an_outcome(bytes in prop::collection::vec(any::<u8>(), 0..400), which in 0_usize..25, at in 0_usize..4_000) {
         let all = dialects();
         let mut trace = all[which % all.len()].2.clone();
         let at = at % trace.len();
@@ -307,11 +312,11 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_end_loses_the_end_alone(which in 0_usize..25, share in 0.2_f64..1.0) {
+    fn a_truncated_trace_loses_only_its_end(which in 0_usize..25, share in 0.2_f64..1.0) {
         let all = dialects();
-        let (id, says, bytes) = &all[which % all.len()];
+        let (id, content, bytes) = &all[which % all.len()];
         let cut = (bytes.len() as f64 * share) as usize;
-        if let (Outcome::Read(reading), false) = (outcome(&bytes[..cut], 100), *says == Says::Pages) {
+        if let (Outcome::Read(reading), false) = (outcome(&bytes[..cut], 100), *content == Content::Pages) {
             let found = total(&reading, Class::All, Measure::Iops);
             prop_assert!(found <= COUNT as f64 + 1e-6 && found >= COUNT as f64 * share * 0.8 - 4.0, "{}: {} of {}", id, found, share);
         }

@@ -1,4 +1,4 @@
-//! The same hour in every form of time: offsets, seconds since 1970, UTC, and the clocks of hosts without an offset.
+//! An hour in every notation of time: offsets, seconds since 1970, UTC, and clocks of hosts without an offset.
 
 use jiff::civil::date;
 use jiff::tz::{TimeZone, offset};
@@ -8,7 +8,7 @@ use plimsoll_testkit::Workload;
 use crate::emit::workload;
 use crate::hosts::outcome;
 
-/// Reads a text whose times without an offset are nine hours ahead of UTC.
+/// Reads a text with an assumed offset of nine hours ahead of UTC.
 fn read(name: &str, text: &str) -> Reading {
     let input = Input { zone: Some(TimeZone::fixed(offset(9))), ..Input::from(name) };
     match outcome(input, text.as_bytes(), 4_096) {
@@ -81,7 +81,7 @@ fn inputs() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn the_same_instant_aligns_from_every_source() {
+fn an_instant_is_equal_from_every_source() {
     let nine = date(2026, 3, 2).at(9, 0, 0, 0);
     let readings: Vec<Reading> = inputs().into_iter().flat_map(|(name, text)| join(vec![read(name, &text)])).collect();
     for reading in &readings {
@@ -95,7 +95,7 @@ fn the_same_instant_aligns_from_every_source() {
 }
 
 #[test]
-fn a_zone_is_assumed_only_where_no_offset_is_given() {
+fn a_zone_is_assumed_only_without_an_offset() {
     let assumed = |name: &str| {
         let (_, text) = inputs().into_iter().find(|(known, _)| *known == name).expect("an input of this name");
         read(name, &text).assumed_zone
@@ -109,7 +109,7 @@ fn a_zone_is_assumed_only_where_no_offset_is_given() {
 }
 
 #[test]
-fn a_time_of_the_caller_follows_the_same_policy() {
+fn the_policy_applies_to_times_of_the_caller() {
     let (nine, tokyo) = (Some(date(2026, 3, 2).at(9, 0, 0, 0)), TimeZone::fixed(offset(9)));
     assert_eq!(time_in_utc("2026-03-02T18:00:00", Some(&tokyo)), nine);
     assert_eq!(time_in_utc("2026-03-02T09:00:00", None), nine);

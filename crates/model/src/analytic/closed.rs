@@ -1,17 +1,17 @@
-//! Closed loads: mean-value analysis (Reiser and Lavenberg 1980) in its residual-life form, one operation in flight after
-//! the other.
+//! Closed loads: mean-value analysis (Reiser and Lavenberg 1980) in its residual-life form, by adding operations in
+//! flight step by step.
 //!
-//! An arrival finds what is there with one operation fewer. Of the service that is under way it waits for the residual
-//! life, `S * (ca2 + cs2) / 2`: for single servers that is exact with Poisson arrivals, and nothing when all is constant.
-//! Between these, arrivals are as irregular as the rest of a cycle is (`regularity`).
+//! An arrival finds the state with an operation fewer in flight. For a service in progress it waits the residual life,
+//! `S * (ca2 + cs2) / 2`: exact for single servers with Poisson arrivals, and zero if all times are constant. In
+//! between, arrivals vary as the rest of the cycle does (`regularity`).
 
 use alloc::vec::Vec;
 
 use super::network::{Centre, Form, Network};
-use super::walk::{Crowd, State};
+use super::walk::{CentreState, State};
 
-/// Operations in flight up to which each number is solved; beyond, throughput grows in proportion until a bound.
-const MOST: u32 = 4096;
+/// Operations in flight up to which each number is solved; beyond, throughput grows in proportion up to a bound.
+const MAX_DEPTH: u32 = 4096;
 
 /// The state with `depth` operations in flight.
 pub(super) fn closed(network: &Network<'_>, depth: u32) -> State {
@@ -23,14 +23,14 @@ pub(super) fn closed(network: &Network<'_>, depth: u32) -> State {
 /// Operations per ns with 1, 2, ... up to `most` operations in flight.
 pub(super) fn rates(network: &Network<'_>, most: u32) -> Vec<f64> {
     let mut steps = Steps::new(network);
-    (1..=most.clamp(1, MOST)).map(|depth| steps.to(depth)).collect()
+    (1..=most.clamp(1, MAX_DEPTH)).map(|depth| steps.to(depth)).collect()
 }
 
-/// One operation in flight after the other.
+/// Solutions for rising numbers of operations in flight.
 pub(super) struct Steps<'a, 'b> {
     network: &'a Network<'b>,
     bound: f64,
-    /// With `present` operations in flight, and with one fewer.
+    /// The state with `present` operations in flight, and with one fewer.
     state: State,
     fewer: State,
     present: u32,
@@ -42,10 +42,10 @@ impl<'a, 'b> Steps<'a, 'b> {
         Self { network, bound: network.bound().0, state, fewer, present: 0 }
     }
 
-    /// Operations per ns with `depth` in flight, which are no fewer than before.
+    /// Operations per ns with `depth` in flight, which must not decrease between calls.
     pub(super) fn to(&mut self, depth: u32) -> f64 {
-        // Once a bound is reached, more operations only wait there.
-        while self.present < depth.min(MOST) && self.state.rate < self.bound {
+        // At a bound, additional operations only wait there.
+        while self.present < depth.min(MAX_DEPTH) && self.state.rate < self.bound {
             self.present += 1;
             core::mem::swap(&mut self.state, &mut self.fewer);
             self.step(f64::from(self.present));
@@ -54,7 +54,7 @@ impl<'a, 'b> Steps<'a, 'b> {
             let more = f64::from(depth) / f64::from(self.present);
             self.state.rate = (self.state.rate * more).min(self.bound);
             self.state.depth = f64::from(depth);
-            hold_the_rest(self.network, &mut self.state);
+            absorb_excess(self.network, &mut self.state);
         }
         self.state.rate * self.network.active(self.state.rate / f64::from(depth))
     }
@@ -64,14 +64,14 @@ impl<'a, 'b> Steps<'a, 'b> {
         regularity(network, state, fewer.time.variance);
         state.depth = present;
         if network.depends_on_rate {
-            settle(network, state, fewer, *bound);
+            solve_rate(network, state, fewer, *bound);
         } else {
             waits(network, state, fewer, 0.0);
             state.time = state.walk(network, &network.way, 0.0);
             shadows(network, state);
             state.rate = (present / state.time.mean.max(1e-6)).min(*bound);
         }
-        hold_the_rest(network, state);
+        absorb_excess(network, state);
         for ((centre, crowd), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
             let arrivals = state.rate * centre.ahead.visits / centre.copies_used(present);
             count(centre, crowd, found, arrivals, present);
@@ -79,9 +79,9 @@ impl<'a, 'b> Steps<'a, 'b> {
     }
 }
 
-/// Finds the rate at which so many operations are in flight, by bisection: what goes on behind, and what exceeds a
-/// rate, depend on it.
-fn settle(network: &Network<'_>, state: &mut State, fewer: &State, bound: f64) {
+/// Finds the rate that puts this many operations in flight, by bisection: write-back and back-pressure depend on the
+/// rate.
+fn solve_rate(network: &Network<'_>, state: &mut State, fewer: &State, bound: f64) {
     state.behind.iter_mut().for_each(|(_, room)| *room = 0.0);
     let in_flight = |state: &mut State, rate: f64| {
         state.rate = rate;
@@ -101,7 +101,7 @@ fn settle(network: &Network<'_>, state: &mut State, fewer: &State, bound: f64) {
         state.rate = bound;
         return;
     }
-    // One operation more adds at most its share.
+    // An additional operation adds at most its share.
     let most = fewer.rate * state.depth / (state.depth - 1.0);
     if fewer.rate > 0.0 && most < high {
         if in_flight(state, most) < state.depth {
@@ -120,11 +120,11 @@ fn settle(network: &Network<'_>, state: &mut State, fewer: &State, bound: f64) {
         if in_flight(state, middle) < state.depth { low = middle } else { high = middle }
     }
     in_flight(state, low);
-    // Exactly what Little's law says: the probabilities of the next step amplify what does not fit together.
+    // Little's law must hold exactly: the probabilities of the next step amplify any discrepancy.
     state.rate = (state.depth / state.time.mean).min(bound);
 }
 
-/// An operation that comes back to a limit too soon finds the time that it took itself.
+/// An operation that returns to a limit too early waits for the time that it consumed itself.
 fn shadows(network: &Network<'_>, state: &mut State) {
     let mut found = false;
     for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
@@ -141,7 +141,7 @@ fn shadows(network: &Network<'_>, state: &mut State) {
     }
 }
 
-/// Mean of what a time of this mean and variance falls short of `bound`, were it gamma distributed.
+/// Mean shortfall of a gamma-distributed time of this mean and variance below `bound`.
 fn shortfall(bound: f64, mean: f64, variance: f64) -> f64 {
     if variance <= 1e-9 * mean * mean || mean <= 0.0 {
         return 0.0;
@@ -160,7 +160,7 @@ fn shortfall(bound: f64, mean: f64, variance: f64) -> f64 {
     (bound * below(shape) - mean * below(shape + 1.0)).max(0.0)
 }
 
-/// What goes on behind the answers: how long it takes.
+/// Computes the durations of write-back.
 fn behind(network: &Network<'_>, state: &mut State) {
     for (index, memory) in network.memories.iter().enumerate() {
         let weight: f64 = memory.behind.iter().map(|(weight, _)| weight).sum();
@@ -169,8 +169,8 @@ fn behind(network: &Network<'_>, state: &mut State) {
     }
 }
 
-/// How irregularly operations come to each centre: as the rest of the cycle varies, measured by its own service.
-/// Constant times keep operations apart for good; and chance among copies makes arrivals independent.
+/// Variability of arrivals at each centre: that of the rest of the cycle, relative to the centre's service time.
+/// Constant times keep operations apart; random choice among copies makes arrivals independent.
 fn regularity(network: &Network<'_>, state: &mut State, variance: f64) {
     for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
         let unit = centre.service() / centre.places().max(1) as f64;
@@ -179,20 +179,20 @@ fn regularity(network: &Network<'_>, state: &mut State, variance: f64) {
     }
 }
 
-/// The squared coefficient of variation of what one copy gets.
+/// The squared coefficient of variation of the arrivals at a single copy.
 pub(super) fn thinned(centre: &Centre<'_>, arrivals: f64) -> f64 {
     if centre.in_turn { arrivals / centre.copies } else { 1.0 - (1.0 - arrivals) / centre.copies }
 }
 
-/// What an arrival waits at each centre, that finds `fewer` there, and what goes on behind at `rate`.
+/// Computes waits at each centre for an arrival that finds `fewer`, with write-back at `rate`.
 fn waits(network: &Network<'_>, state: &mut State, fewer: &State, rate: f64) {
     for ((centre, crowd), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
         let copies = centre.copies_used(state.depth);
         let other = rate * centre.behind.visits / copies;
         if other > 0.0 {
-            beside(centre, crowd, found, other, state.depth);
+            with_background(centre, crowd, found, other, state.depth);
         } else {
-            alone(centre, crowd, found, state.depth - 1.0);
+            foreground_only(centre, crowd, found, state.depth - 1.0);
         }
         if let Form::Paced { ahead } = centre.kind {
             let spare = 1.0 - found.full.min(1.0);
@@ -203,8 +203,8 @@ fn waits(network: &Network<'_>, state: &mut State, fewer: &State, rate: f64) {
     }
 }
 
-/// Only what operations wait for is there.
-fn alone(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, fewer: f64) {
+/// Without write-back.
+fn foreground_only(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, fewer: f64) {
     let Some(fastest) = centre.pace.last() else { return };
     let residual = residual(centre, crowd, found, fewer);
     let places = centre.places();
@@ -232,19 +232,19 @@ fn alone(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, fewer: f64) {
     }
 }
 
-/// What is left of a service that is under way, over its mean. Where nearly all operations are at one centre, one
-/// arrives just after another left: then a whole service is left.
-fn residual(centre: &Centre<'_>, crowd: &Crowd, found: &Crowd, fewer: f64) -> f64 {
+/// Residual service in progress, over the mean service. If nearly all operations are at one centre, an arrival comes
+/// just after a departure, so a whole service remains.
+fn residual(centre: &Centre<'_>, crowd: &CentreState, found: &CentreState, fewer: f64) -> f64 {
     let spread = crowd.arrivals + centre.scv;
     let here = if fewer > 0.0 { (found.present / fewer).min(1.0) } else { 0.0 };
     let just = if matches!(centre.kind, Form::Paced { .. }) { here } else { here * here };
     spread / 2.0 + (1.0 - spread / 2.0) * just * spread.min(1.0)
 }
 
-/// `other` operations per ns and copy are there besides, independent of those that wait.
-fn beside(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, other: f64, depth: f64) {
+/// With `other` independent operations per ns and copy in the background.
+fn with_background(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, other: f64, depth: f64) {
     let servers = centre.servers();
-    // Few operations in flight: what goes on behind comes in bursts between two that wait.
+    // With few operations in flight, background operations come in bursts between two foreground operations.
     let between = centre.behind.visits / centre.ahead.visits.max(1e-9) / (depth * centre.copies * servers);
     let burst = if matches!(centre.kind, Form::Paced { .. }) { 0.0 } else { (2.0 * between).min(20.0) };
     let residual = f64::midpoint(1.0 + burst, centre.scv);
@@ -259,7 +259,7 @@ fn beside(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, other: f64, dep
         crowd.service = centre.service();
         return;
     }
-    // The pace depends on both: the fewest that are there at their own pace.
+    // The pace depends on both: take the smallest number consistent with its own pace.
     for (fewer, pace) in centre.pace.iter().enumerate() {
         (crowd.wait, crowd.service) = (at(*pace), 1.0 / pace);
         if 1.0 + found.present + other * (crowd.wait + crowd.service) <= (fewer + 1) as f64 {
@@ -268,8 +268,8 @@ fn beside(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, other: f64, dep
     }
 }
 
-/// Counts who is there at `arrivals` per ns and copy.
-fn count(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, arrivals: f64, present: f64) {
+/// Computes occupancy at `arrivals` per ns and copy.
+fn count(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, arrivals: f64, present: f64) {
     let Some(fastest) = centre.pace.last() else { return };
     let places = centre.places();
     let paced = matches!(centre.kind, Form::Paced { .. });
@@ -302,8 +302,8 @@ fn count(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, arrivals: f64, p
     };
 }
 
-/// Where the rate is at a bound, the stage that bounds it holds what would come back too early.
-fn hold_the_rest(network: &Network<'_>, state: &mut State) {
+/// At a bound, attributes the excess of operations in flight to the bounding stage.
+fn absorb_excess(network: &Network<'_>, state: &mut State) {
     let missing = state.depth / state.rate - state.time.mean;
     if missing.is_nan() || missing <= 1e-9 * state.time.mean {
         return;

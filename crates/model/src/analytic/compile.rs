@@ -1,5 +1,4 @@
-//! From stages to a network: how often each centre is visited, by what, and for how long. Follows the steps that
-//! `program.rs` makes of the same stages.
+//! Compiles stages to a network: visits of each centre, with their durations. Mirrors the steps of `program.rs`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -13,19 +12,19 @@ use super::service::{clock_hits, disk_time, served};
 use crate::curve;
 use crate::spec::{ChainSpec, Demand, DiskSpec, Duplex, Flushing, Rate, StageSpec};
 
-/// A write goes on behind its answer in pieces of at most this size (see `write_back.rs`).
+/// Writes are written back in pieces of at most this size (see `write_back.rs`).
 const PIECE: f64 = 1_048_576.0;
 
-/// Where in the network something is compiled.
+/// The position in the network for which a stage is compiled.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// Visits per operation of the whole load.
     weight: f64,
-    /// Copies that share them, and how.
+    /// Copies that share the visits, and how.
     copies: f64,
     in_turn: bool,
     stays: (f64, f64),
-    /// Behind an answer.
+    /// In write-back, after the answer.
     behind: bool,
 }
 
@@ -37,18 +36,18 @@ impl Place {
 
 pub(super) struct Compiler<'a> {
     network: Network<'a>,
-    /// Some of the load are flushes.
+    /// The load contains flushes.
     flushes: bool,
 }
 
-/// Stages of a chain, those inside of others counted too.
+/// Number of stages of a chain, including nested ones.
 pub(super) fn count(chain: &ChainSpec) -> usize {
     chain.stages().iter().map(|named| 1 + named.stage.insides().into_iter().map(count).sum::<usize>()).sum()
 }
 
 impl<'a> Compiler<'a> {
-    /// The network of a chain whose first stage has the number `first`, of `stages` in the whole model, visited by
-    /// `flows` with their shares.
+    /// The network of a chain whose first stage has the number `first` of `stages` in the whole model, for `flows` with
+    /// their shares.
     pub(super) fn compile(chain: &'a ChainSpec, first: usize, stages: usize, flows: &[(f64, Flow)]) -> Network<'a> {
         let mut compiler = Self {
             network: Network {
@@ -137,7 +136,7 @@ impl<'a> Compiler<'a> {
                 self.network.depends_on_rate = true;
                 let grains = touched(flow.length, grain);
                 let first = 1.0 - flow.sequential * (1.0 - (flow.length / grain).min(1.0));
-                // Neighbours are not cold together (see `bank.rs`).
+                // Neighbours do not get cold together (see `bank.rs`).
                 let share = first * (share * grains).min(1.0);
                 let often = at.weight * grains / at.copies / (flow.space / grain).max(1.0);
                 Node::Cold { stage, extra, share, rest, often }
@@ -195,11 +194,11 @@ impl<'a> Compiler<'a> {
                 Node::Series(vec![first, written])
             }
             StageSpec::Prefetch { unit, inside, .. } => self.prefetch(unit.get() as f64, inside, inner, flow, at),
-            _ => unreachable!("the others have nothing inside"),
+            _ => unreachable!("not a nesting stage"),
         }
     }
 
-    /// The centre of a stage, made when it is first visited.
+    /// The centre of a stage, created at the first visit.
     fn centre(&mut self, stage: usize, kind: Form<'a>, at: Place, queues: f64) -> usize {
         let alike = |centre: &Centre<'_>| centre.stage == stage && !centre.second;
         if let Some(index) = self.network.centres.iter().position(alike) {
@@ -249,7 +248,7 @@ impl<'a> Compiler<'a> {
         Node::Visit { centre, mean: 0.0, variance: 0.0, residence: Residence::Paced }
     }
 
-    /// Flushes have no address: all of them go to one queue, which becomes a centre of its own.
+    /// Flushes have no address: they share a queue, which becomes a separate centre.
     fn bank(&mut self, stage: usize, (queues, grain): (u32, f64), demand: &Demand, flow: Flow, at: Place) -> Node {
         let (all, grains) = (f64::from(queues), touched(flow.length, grain).max(1.0));
         let time = served(demand, flow.kind, flow.length / grains);
@@ -273,7 +272,7 @@ impl<'a> Compiler<'a> {
         if grains <= 1.0 {
             return visit;
         }
-        // Neighbours are spread out (see `bank.rs`): they do not meet before all queues are used.
+        // Neighbours are spread (see `bank.rs`): they collide only after all queues are used.
         let ways = grains.min(all);
         let batch = grains / ways;
         let after = self.crowd(centre, at.share(grains), (batch, time.0, 1.0));
@@ -321,7 +320,7 @@ impl<'a> Compiler<'a> {
         self.network.thresholds.len() - 1
     }
 
-    /// What a buffer drains goes on behind the answers; only what has to be durable waits for it.
+    /// Draining happens in the background; only durable operations wait for it.
     fn buffer(
         &mut self,
         stage: usize,
@@ -390,8 +389,8 @@ impl<'a> Compiler<'a> {
         if times > 1.0 { Node::Repeat { times, node: Box::new(fork) } } else { fork }
     }
 
-    /// Counts a batch of parts that each take a server's time: how long the last comes after the first. On average half
-    /// of them is served before a part.
+    /// Counts a batch of parts with equal service times; returns the delay of the last after the first. On average half
+    /// of the batch is served before a part.
     fn crowd(&mut self, centre: usize, at: Place, (batch, time, servers): (f64, f64, f64)) -> f64 {
         if batch <= 1.0 || time <= 0.0 {
             return 0.0;
@@ -403,7 +402,7 @@ impl<'a> Compiler<'a> {
         after
     }
 
-    /// What is read in order is there when it is asked for: it costs the stages inside their work, and no operation time.
+    /// Sequential reads are answered from read-ahead: they load the inner stages, but take no response time.
     fn prefetch(&mut self, unit: f64, inside: &'a ChainSpec, inner: usize, flow: Flow, at: Place) -> Node {
         if flow.kind != Kind::Read || flow.sequential <= 0.0 {
             return self.chain(inside, inner, flow, at);
@@ -470,7 +469,7 @@ fn per_ns(rate: Rate) -> f64 {
     }
 }
 
-/// The visit that bounds how fast a batch passes.
+/// The visit that limits the rate of a batch.
 #[derive(Default)]
 struct Slowest {
     centre: usize,

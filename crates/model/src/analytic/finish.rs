@@ -1,4 +1,4 @@
-//! The last step of making a network: the pace of each centre, out of all its visits.
+//! The last step of compilation: the pace of each centre, from all its visits.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -59,7 +59,7 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
     };
 }
 
-/// Pieces behind answers are a closed load of their own when a memory is full: so many are under way.
+/// When a memory is full, its write-back is a closed load with a fixed number of pieces in flight.
 fn bound_memories(network: &mut Network<'_>, stages: usize) {
     for memory in &mut network.memories {
         if memory.pieces <= 0.0 {
@@ -67,13 +67,13 @@ fn bound_memories(network: &mut Network<'_>, stages: usize) {
         }
         let flow = Flow { kind: Kind::Write, length: memory.length, sequential: 0.0, space: memory.space };
         let inside = self::network(memory.inside, memory.stage + 1, stages, &[(1.0, flow)]);
-        let state = closed(&inside, memory.most_under_way() as u32);
+        let state = closed(&inside, memory.max_in_flight() as u32);
         memory.bound = state.rate * inside.active(1.0 / state.time.mean) * memory.copies / memory.pieces;
     }
 }
 
 impl Network<'_> {
-    /// The stage that a bound belongs to: inside a window, the one that bounds what is inside, when that is full.
+    /// The stage that causes a bound: within a full window, the inner bounding stage.
     pub(super) fn bounding_stage(&self, bound: Bound) -> usize {
         match bound {
             Bound::Centre(index) => {

@@ -1,11 +1,11 @@
-//! What flash writes for each byte that is asked for, once it is full.
+//! Bytes that full flash writes per byte of the host.
 
 /// Write amplification of a drive under uniform random writes that cleans its oldest block first (Desnoyers 2012, with
-/// Lambert's W); `over_provisioning` is the spare share of the space that users see, above 0: 0.07 for 7 %. Choosing the
+/// Lambert's W); `over_provisioning` is the spare share of the user capacity, above 0: 0.07 for 7 %. Choosing the
 /// emptiest block instead is up to 7 % better.
 pub fn write_amplification(over_provisioning: f64) -> f64 {
     let alpha = 1.0 + over_provisioning;
-    // The share of a block still in use when its turn comes: u * exp(-u) = alpha * exp(-alpha), with u below 1.
+    // The share of a block in use at its cleaning: u * exp(-u) = alpha * exp(-alpha), with u below 1.
     let wanted = alpha * libm::exp(-alpha);
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -19,9 +19,9 @@ pub fn write_amplification(over_provisioning: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Simulated with 128 pages to the block, cleaning in turn, and how far the formula is below that in percent.
+    /// Simulated with 128 pages per block and FIFO cleaning, and the deviation of the formula in percent.
     #[test]
-    fn cleaning_in_turn_writes_as_much_as_simulated() {
+    fn formula_agrees_with_simulated_fifo_cleaning() {
         let table = [
             (0.07, 7.93, -1.4),
             (0.10, 5.73, -0.9),
@@ -33,7 +33,7 @@ mod tests {
         ];
         for (spare, simulated, below) in table {
             let off = (write_amplification(spare) / simulated - 1.0) * 100.0;
-            assert!((off - below).abs() < 0.45, "{spare}: {off:.2} % and not {below} %");
+            assert!((off - below).abs() < 0.45, "{spare}: {off:.2} %, expected {below} %");
         }
     }
 }

@@ -1,32 +1,32 @@
-//! The share of hits of a cache that evicts what was not used for longest, when references are independent.
+//! Hit ratio of an LRU cache under independent references.
 //!
-//! Che, Tung and Wang (2002): an item is there when it was used within the last `T` references, and `T` is where as many
-//! items are expected there as there is room for.
+//! Che, Tung and Wang (2002): an item is cached if it was used within the last `T` references; `T` makes the expected
+//! number of such items equal to the capacity.
 
 use alloc::vec::Vec;
 
-/// Ranks that are counted one by one; those behind them are taken together in groups a hundredth wider each.
+/// Ranks counted individually; higher ranks are grouped, each group spanning a hundredth of its first rank.
 const SINGLE: u64 = 512;
 
-/// How often items are used.
+/// Distribution of references over items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Popularity {
-    /// All alike.
+    /// Uniform.
     Uniform {
-        /// How many there are, at least 1.
+        /// Number of items, at least 1.
         items: u64,
     },
-    /// As `1 / rank^theta`.
+    /// Proportional to `1 / rank^theta`.
     Zipf {
-        /// How many there are, at least 1.
+        /// Number of items, at least 1.
         items: u64,
         /// Skew, at least 0.
         theta: f64,
     },
 }
 
-/// Share of the references that a cache of `capacity` items answers, 0 to 1. Within 1e-3 of simulations of LRU for more
-/// than a few dozen items; CLOCK is 0.5 to 1.2 points better on skewed references.
+/// Hit ratio of a cache of `capacity` items, 0 to 1. Within 1e-3 of simulations of LRU for more than a few dozen items;
+/// CLOCK is 0.5 to 1.2 points better on skewed references.
 pub fn che(capacity: f64, popularity: Popularity) -> f64 {
     match popularity {
         Popularity::Uniform { items } => che_of(capacity, &[(items as f64, 1.0)]),
@@ -34,7 +34,7 @@ pub fn che(capacity: f64, popularity: Popularity) -> f64 {
     }
 }
 
-/// The same for groups of items: `(how many, how often each is used)`, in any unit.
+/// As [`che`], for groups of items: `(number, weight of each)`.
 pub fn che_of(capacity: f64, groups: &[(f64, f64)]) -> f64 {
     let items: f64 = groups.iter().map(|(count, _)| count).sum();
     let references: f64 = groups.iter().map(|(count, weight)| count * weight).sum();
@@ -57,7 +57,7 @@ pub fn che_of(capacity: f64, groups: &[(f64, f64)]) -> f64 {
     groups.iter().map(|(count, weight)| count * weight * -libm::expm1(-weight * low)).sum::<f64>() / references
 }
 
-/// Groups of ranks with nearly the same popularity.
+/// Groups of ranks with nearly equal popularity.
 fn ranks(items: u64, theta: f64) -> Vec<(f64, f64)> {
     let mut groups: Vec<_> = (1..=items.min(SINGLE)).map(|rank| (1.0, libm::pow(rank as f64, -theta))).collect();
     let mut first = SINGLE + 1;

@@ -1,5 +1,4 @@
-//! A model as a network: centres at which operations meet, and the ways that lead through them. Knows nothing about how
-//! much is asked.
+//! A model as a queueing network: service centres, and the paths through them, independent of the load.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,86 +7,87 @@ use plimsoll_units::Kind;
 
 use crate::spec::ChainSpec;
 
-/// Operations that are alike.
+/// A class of equal operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
     pub(super) kind: Kind,
     /// Bytes of each.
     pub(super) length: f64,
-    /// Share of them that begin where the one before ended.
+    /// Share of them that begin where the previous operation ended.
     pub(super) sequential: f64,
-    /// Bytes that they are spread over, from the first on.
+    /// Size of the accessed range, from offset 0.
     pub(super) space: f64,
 }
 
-/// A way through the network.
+/// A path through the network.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// Takes its time whatever the load.
+    /// A fixed time, independent of the load.
     Delay { stage: usize, mean: f64, variance: f64 },
-    /// Waits at a centre, and is served there.
+    /// A wait and a service at a centre.
     Visit { centre: usize, mean: f64, variance: f64, residence: Residence },
-    /// Is delayed, as far as there is more than the rate.
+    /// A delay of the excess above a rate.
     Pressure { pressure: usize, delay: f64 },
-    /// Finds data that are cold: the share at the beginning, or what cools down when each grain is asked for `often`
-    /// times per operation.
+    /// Cold data: the initial cold share, or the share that gets cold if each grain is accessed `often` times per
+    /// operation.
     Cold { stage: usize, extra: f64, share: f64, rest: f64, often: f64 },
-    /// Waits for what goes on behind earlier answers.
+    /// A wait for the write-back of earlier writes.
     Await { memory: usize },
-    /// One after the other.
+    /// In sequence.
     Series(Vec<Node>),
-    /// One of these, with its probability.
+    /// Alternatives with their probabilities.
     Mix(Vec<(f64, Node)>),
-    /// A batch of parts to so many members at once, and on with the last; `sync` is the share of all members that takes
-    /// part, `after` how long the last of a batch comes after its first, ns.
+    /// A batch of parts for each of `ways` members, which ends with the last part; `sync` is the share of all members
+    /// that takes part, `after` the delay of a batch's last part after its first, ns.
     Fork { ways: f64, batch: f64, sync: f64, after: f64, part: Box<Node> },
-    /// Several times.
+    /// Repeated in sequence.
     Repeat { times: f64, node: Box<Node> },
 }
 
-/// What a visit of a centre waits for.
+/// Composition of the time of a visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Residence {
-    /// For those before it, and then its own service.
+    /// Queueing and service.
     Served,
-    /// For those before it; its own service goes on behind it. What the centre tolerates ahead of its pace passes at once.
+    /// Queueing only; the service continues in the background. Operations within the burst tolerance pass at once.
     Paced,
-    /// For those before it, and for as long as the centre takes at the load that it has: `mean` scales it.
+    /// Queueing and the centre's service time at its load, scaled by `mean`.
     AtItsPace,
 }
 
-/// Work that a centre gets: sums over the kinds of visits, per operation of the whole load.
+/// Work of a centre: sums over the kinds of visits, per operation of the whole load.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Work {
     pub(super) visits: f64,
-    /// Time of one server, ns. Of a disk: of positioning.
+    /// Service time, ns; for a disk, positioning time.
     pub(super) time: f64,
-    /// Its square.
+    /// Sum of squares of the service time.
     pub(super) square: f64,
-    /// Of a disk: time of transfers, ns.
+    /// Transfer time of a disk, ns.
     pub(super) transfer: f64,
-    /// Time that parts wait for others of the same batch, ns.
+    /// Wait of parts for others of the same batch, ns.
     pub(super) crowd: f64,
-    /// Parts that come with others of the same batch.
+    /// Parts that arrive together with others of the same batch.
     pub(super) batches: f64,
 }
 
-/// What operations meet at. The members of an array, the queues of a bank are copies of one centre.
+/// A service centre. The members of an array and the queues of a bank are copies of a single centre.
 #[derive(Clone, Debug)]
 pub(super) struct Centre<'a> {
     pub(super) stage: usize,
     pub(super) kind: Form<'a>,
     pub(super) copies: f64,
-    /// Visits go to the copies in turn, not by chance.
+    /// Visits go to the copies round robin instead of at random.
     pub(super) in_turn: bool,
-    /// Sequential visits stay with one copy: their share, and how many of them one after the other.
+    /// Sequential visits stay at a copy: their share, and the length of a run.
     pub(super) stays: (f64, f64),
-    /// The second queue of a stage, for some of its operations: the flushes of a bank, the writes of a full-duplex link.
+    /// The second queue of a stage, for a part of its operations: the flushes of a bank, the writes of a full-duplex
+    /// link.
     pub(super) second: bool,
-    /// What operations wait for, and what goes on behind their answers.
+    /// Work before the answer, and work in the background after it.
     pub(super) ahead: Work,
     pub(super) behind: Work,
-    /// Operations per ns of one copy with 1, 2, ... of them there; constant beyond the last.
+    /// Operations per ns of a copy with 1, 2, ... operations present; constant beyond the last.
     pub(super) pace: Vec<f64>,
     /// Squared coefficient of variation of the service.
     pub(super) scv: f64,
@@ -95,38 +95,38 @@ pub(super) struct Centre<'a> {
 
 #[derive(Clone, Debug)]
 pub(super) enum Form<'a> {
-    /// Servers with one queue.
+    /// Servers with a common queue.
     Servers(u32),
-    /// Lets pass at a pace, and so many operations ahead of it.
+    /// A fixed pace, with a tolerance for bursts.
     Paced { ahead: f64 },
-    /// Time with a queue to choose from.
+    /// A disk with a queue to choose from.
     Disk { queue: u32, gain: f64 },
-    /// A rate for each number of operations that are there.
+    /// A rate for each number of operations present.
     Curve(Vec<f64>),
-    /// Other stages with a bound of the number inside, and what visits them.
+    /// Nested stages with a limited number inside, and the flows that visit them.
     Window { slots: u32, inside: &'a ChainSpec, visits: Vec<(f64, Flow)>, network: Option<Box<Network<'a>>> },
 }
 
 impl Centre<'_> {
-    /// Most operations of the whole load per ns.
+    /// Maximum operations of the whole load per ns.
     pub(super) fn bound(&self) -> f64 {
         let visits = self.ahead.visits + self.behind.visits;
         let fastest = self.pace.last().copied().unwrap_or(f64::INFINITY);
         if visits > 0.0 { self.copies * fastest / visits } else { f64::INFINITY }
     }
 
-    /// Mean number of parts that come together.
+    /// Mean number of parts that arrive together.
     pub(super) fn batch(&self) -> f64 {
         let visits = self.ahead.visits + self.behind.visits;
         if visits > 0.0 { 1.0 + (self.ahead.batches + self.behind.batches) / visits } else { 1.0 }
     }
 
-    /// Mean service of one visit with one server, ns.
+    /// Mean service time of a single visit, ns.
     pub(super) fn service(&self) -> f64 {
         self.pace.first().map_or(0.0, |pace| 1.0 / pace)
     }
 
-    /// Operations served at the same time, at most.
+    /// Maximum operations served concurrently.
     pub(super) fn servers(&self) -> f64 {
         match self.kind {
             Form::Servers(servers) => f64::from(servers),
@@ -135,21 +135,21 @@ impl Centre<'_> {
         }
     }
 
-    /// How many operations change its pace.
+    /// Number of operations up to which the pace changes.
     pub(super) fn places(&self) -> usize {
         self.pace.len()
     }
 
-    /// Copies that `present` operations in flight use.
+    /// Number of copies that `present` operations in flight use.
     pub(super) fn copies_used(&self, present: f64) -> f64 {
         let (share, run) = self.stays;
-        // Those in flight spread over nearly twice the bytes that they have (simulated).
+        // Operations in flight cover nearly twice their own bytes (simulated).
         let used = (1.0 - share) * self.copies + share * (1.0 + 1.9 * (present - 1.0).max(0.0) / run);
         used.clamp(1.0, self.copies)
     }
 }
 
-/// What bounds a network.
+/// The cause of a network's bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     Centre(usize),
@@ -161,31 +161,31 @@ pub(super) enum Bound {
 #[derive(Clone, Debug)]
 pub(super) struct Memory<'a> {
     pub(super) stage: usize,
-    /// Bytes of one copy, and copies.
+    /// Bytes of a copy.
     pub(super) capacity: f64,
-    /// Pieces that may be under way at the same time.
+    /// Maximum pieces in flight.
     pub(super) depth: f64,
     pub(super) copies: f64,
-    /// Pieces per operation of the whole load, bytes of each.
+    /// Pieces per operation of the whole load, and bytes of each.
     pub(super) pieces: f64,
     pub(super) length: f64,
-    /// Bytes that they are spread over.
+    /// Size of the range that they are spread over.
     pub(super) space: f64,
-    /// Where the pieces go, by weight.
+    /// Paths of the pieces, by weight.
     pub(super) behind: Vec<(f64, Node)>,
-    /// Most operations of the whole load per ns, for the pieces that are under way at the same time.
+    /// Maximum operations of the whole load per ns, given the limit of pieces in flight.
     pub(super) bound: f64,
     pub(super) inside: &'a ChainSpec,
 }
 
 impl Memory<'_> {
-    /// Pieces under way in one copy at the same time, at most.
-    pub(super) fn most_under_way(&self) -> f64 {
+    /// Maximum pieces of a copy in flight.
+    pub(super) fn max_in_flight(&self) -> f64 {
         (self.capacity / self.length.max(1.0)).clamp(1.0, self.depth)
     }
 }
 
-/// Nothing leaves for `length` of every `every` ns.
+/// A stall of `length` in every `every` ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pause {
     pub(super) stage: usize,
@@ -200,17 +200,17 @@ impl Pause {
     }
 }
 
-/// A rate beyond which there is a delay.
+/// A rate above which operations are delayed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threshold {
     pub(super) stage: usize,
-    /// Per ns, of all copies.
+    /// Per ns, over all copies.
     pub(super) rate: f64,
-    /// What an operation of the whole load counts there.
+    /// Cost of an operation of the whole load.
     pub(super) cost: f64,
 }
 
-/// All of it.
+/// The whole network.
 #[derive(Clone, Debug)]
 pub(super) struct Network<'a> {
     pub(super) way: Node,
@@ -220,17 +220,17 @@ pub(super) struct Network<'a> {
     pub(super) thresholds: Vec<Threshold>,
     /// Visits of each stage per operation.
     pub(super) visits: Vec<f64>,
-    /// Something depends on the rate itself, not only on who is there.
+    /// Some times depend on the rate, not only on the operations present.
     pub(super) depends_on_rate: bool,
 }
 
 impl Network<'_> {
-    /// Most operations of the whole load per ns, and what bounds them.
+    /// Maximum operations of the whole load per ns, and the cause of the bound.
     pub(super) fn bound(&self) -> (f64, Bound) {
         self.bound_with(|_| 1.0)
     }
 
-    /// The same with the pauses, in which what comes after them has nothing to do.
+    /// The same with pauses, during which later stages idle.
     pub(super) fn bound_with_pauses(&self) -> (f64, Bound) {
         self.bound_with(|stage| {
             let before = self.pauses.iter().filter(|pause| pause.stage < stage);
@@ -238,7 +238,7 @@ impl Network<'_> {
         })
     }
 
-    /// The bound of what comes after a stage.
+    /// The bound of the stages after a given stage.
     pub(super) fn bound_after(&self, stage: usize) -> f64 {
         self.bound_with(|other| if other > stage { 1.0 } else { f64::INFINITY }).0
     }
@@ -250,12 +250,12 @@ impl Network<'_> {
             |(index, memory): (usize, &Memory<'_>)| (memory.bound * factor(memory.stage), Bound::Memory(index));
         let centres = self.centres.iter().enumerate().map(centre);
         let memories = self.memories.iter().enumerate().map(memory);
-        let least = |a: (f64, Bound), b: (f64, Bound)| if b.0 < a.0 { b } else { a };
-        centres.chain(memories).fold((f64::INFINITY, Bound::None), least)
+        let min = |a: (f64, Bound), b: (f64, Bound)| if b.0 < a.0 { b } else { a };
+        centres.chain(memories).fold((f64::INFINITY, Bound::None), min)
     }
 
-    /// The share of time in which operations that come back every `1 / often` ns are not held by a pause: one that
-    /// lasts longer than a round holds all of them, a short one only those that it meets.
+    /// Share of time in which operations that return every `1 / often` ns are not stalled: a pause longer than a round
+    /// stalls all of them, a shorter pause only those that meet it.
     pub(super) fn active(&self, often: f64) -> f64 {
         let lost = |pause: &Pause| {
             let round = 1.0 / (often * pause.visits);

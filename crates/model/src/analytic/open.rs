@@ -1,14 +1,14 @@
-//! Open loads: the waits of many servers (Erlang 1917; with other spreads as Allen and Cunneen 1978 have it), and how
-//! regular each stage's departures are (Whitt 1983, the queueing network analyzer).
+//! Open loads: waits at many servers (Erlang 1917; other variances after Allen and Cunneen 1978), and the variability
+//! of each stage's departures (Whitt 1983, the queueing network analyzer).
 
 use super::closed::thinned;
 use super::network::{Centre, Form, Memory, Network, Node};
-use super::walk::{Crowd, State};
+use super::walk::{CentreState, State};
 
-/// Rounds in which what depends on each other settles.
+/// Rounds of the fixed-point iteration.
 const ROUNDS: u32 = 6;
-/// Servers up to which Erlang's formula is computed; beyond, Sakasegawa's (1977) approximates it.
-const MOST_SERVERS: f64 = 4096.0;
+/// Maximum servers for Erlang's formula; Sakasegawa's (1977) approximation beyond.
+const MAX_ERLANG_SERVERS: f64 = 4096.0;
 
 /// The state at `rate` operations per ns, which is below every bound.
 pub(super) fn open(network: &Network<'_>, rate: f64) -> State {
@@ -38,7 +38,7 @@ pub(super) fn open(network: &Network<'_>, rate: f64) -> State {
     state
 }
 
-/// What an operation waits for room, on average: the pieces that a memory holds are the servers of a queue.
+/// Mean wait of an operation for room: the pieces that fit into a memory are the servers of a queue.
 fn room(memory: &Memory<'_>, rate: f64, time: f64) -> f64 {
     let places = libm::floor(memory.capacity / memory.length.max(1.0)).max(1.0);
     let load = rate * memory.pieces / memory.copies * time / places;
@@ -48,7 +48,7 @@ fn room(memory: &Memory<'_>, rate: f64, time: f64) -> f64 {
     0.5 * memory.pieces * time / places * all_busy(places, load) / (1.0 - load)
 }
 
-/// After a pause, what waited arrives at once: it takes the more time the less capacity is left.
+/// After a pause, the waiting operations arrive at once; their delay grows as spare capacity shrinks.
 fn pauses(network: &Network<'_>, state: &mut State) {
     for pause in &network.pauses {
         let left = 1.0 - state.rate / network.bound_after(pause.stage);
@@ -56,7 +56,7 @@ fn pauses(network: &Network<'_>, state: &mut State) {
     }
 }
 
-fn waits(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64) {
+fn waits(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64) {
     let Some(&fastest) = centre.pace.last() else { return };
     let load = (arrivals / fastest).min(1.0 - 1e-9);
     let residual = f64::midpoint(crowd.arrivals, centre.scv);
@@ -77,8 +77,8 @@ fn waits(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64) {
     }
 }
 
-/// A birth and death process: the pace depends on the number that is there.
-fn by_number(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64, residual: f64) {
+/// A birth-death process: the pace depends on the number present.
+fn by_number(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64, residual: f64) {
     let places = centre.places();
     let fastest = centre.pace[places - 1];
     let (mut p, mut sum, mut inside) = (1.0, 1.0, 0.0);
@@ -88,7 +88,7 @@ fn by_number(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64, residual: f6
         inside += p * (j + 1) as f64;
     }
     let load = (arrivals / fastest).min(1.0 - 1e-9);
-    // Beyond the last place the numbers fall geometrically.
+    // Beyond the last place, probabilities fall geometrically.
     let tail = p * load / (1.0 - load);
     let beyond = tail / (1.0 - load);
     sum += tail;
@@ -98,9 +98,9 @@ fn by_number(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64, residual: f6
     crowd.wait = beyond / sum / arrivals * residual;
 }
 
-/// One server whose pace depends on the number that is there. From one number to the next the probability changes so
-/// that a constant pace gives the queue M/G/1 (Pollaczek and Khinchine).
-fn while_busy(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64, residual: f64) {
+/// A single server whose pace depends on the number present. The ratios of successive probabilities are chosen so that
+/// a constant pace gives the M/G/1 queue (Pollaczek and Khinchine).
+fn while_busy(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64, residual: f64) {
     let ratio = |pace: f64| {
         let load = arrivals / pace;
         let of = |load: f64| load * residual / (1.0 - load + load * residual);
@@ -127,9 +127,9 @@ fn while_busy(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64, residual: f
     crowd.wait = (busy * present / sum / arrivals - crowd.service).max(0.0);
 }
 
-/// Probability that all servers are busy (Erlang's C).
+/// Probability that all servers are busy (Erlang C).
 pub(super) fn all_busy(servers: f64, load: f64) -> f64 {
-    if servers > MOST_SERVERS {
+    if servers > MAX_ERLANG_SERVERS {
         return libm::pow(load, libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
     }
     let offered = servers * load;
@@ -140,7 +140,7 @@ pub(super) fn all_busy(servers: f64, load: f64) -> f64 {
     blocked / (1.0 - load * (1.0 - blocked))
 }
 
-/// Follows the load on its way: `(share, scv)` of what comes, the squared coefficient of variation of what leaves.
+/// Follows arrivals `(share, scv)` along a path; returns the squared coefficient of variation of the departures.
 fn departures(
     network: &Network<'_>,
     state: &State,
@@ -162,7 +162,7 @@ fn departures(
             }
             let own = (centre.scv - 1.0) / libm::sqrt(centre.servers());
             let leaves = 1.0 + (1.0 - busy * busy) * (arrives - 1.0) + busy * busy * own;
-            // Departures of several copies together are as if by chance.
+            // Merged departures of several copies approach a Poisson process.
             1.0 + (leaves - 1.0) / centre.copies
         }
         Node::Series(nodes) => nodes.iter().fold(scv, |scv, node| departures(network, state, node, (share, scv), got)),

@@ -1,10 +1,10 @@
-//! The last of several: expectation of the maximum, as a fork waits for all its parts.
+//! Expected maximum of several times, as for a fork that waits for all its parts.
 
 /// Expected maximum of 1, 2, ... standard normal variates (Teichroew 1956).
 const NORMAL: [f64; 10] = [0.0, 0.5642, 0.8463, 1.0294, 1.1630, 1.2672, 1.3522, 1.4236, 1.4850, 1.5388];
 
-/// How many standard deviations the last of `n` comes after the mean, `scv` being the squared coefficient of variation:
-/// between that of normal variates (nearly constant times) and that of exponential ones.
+/// Expected delay of the last of `n` after the mean, in standard deviations, for a squared coefficient of variation
+/// `scv`: between normal variates (nearly constant times) and exponential variates.
 pub(super) fn last_of(n: f64, scv: f64) -> f64 {
     let below = libm::floor(n.max(1.0));
     let share = n.max(1.0) - below;
@@ -43,12 +43,12 @@ mod tests {
 
     /// Simulated ratios of the maximum to the mean, for n = 2 and 8 by squared coefficient of variation.
     #[test]
-    fn the_last_of_several_comes_as_late_as_simulated() {
+    fn expected_maximum_agrees_with_simulation() {
         let simulated = [(0.1, 1.18, 1.49), (0.25, 1.27, 1.81), (0.5, 1.38, 2.18), (1.0, 1.5, 2.72)];
         for (scv, two, eight) in simulated {
             for (n, ratio) in [(2.0, two), (8.0, eight)] {
                 let ours = 1.0 + libm::sqrt(scv) * last_of(n, scv);
-                assert!((ours / ratio - 1.0).abs() < 0.02, "{n} of {scv}: {ours} and not {ratio}");
+                assert!((ours / ratio - 1.0).abs() < 0.02, "{n} of {scv}: {ours}, expected {ratio}");
             }
         }
         assert!((quantile(0.975) - 1.96).abs() < 1e-3);

@@ -1,4 +1,4 @@
-//! Which parts an operation on an array has, on average: the rules of `array.rs` without addresses.
+//! The average parts of an operation on an array: the rules of `array.rs` without addresses.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,19 +11,19 @@ use crate::spec::Layout;
 /// Parts that are issued together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
-    /// Members that get one.
+    /// Number of members with parts.
     pub(super) ways: f64,
-    /// Parts that each of them gets.
+    /// Parts per member.
     pub(super) batch: f64,
-    /// How often, one after the other.
+    /// Number of serial repetitions.
     pub(super) times: f64,
-    /// Members go by turns, not by address.
+    /// Members are chosen round robin instead of by address.
     pub(super) in_turn: bool,
-    /// What each part is.
+    /// Each part.
     pub(super) part: Flow,
 }
 
-/// Units of `unit` bytes that an operation of `length` bytes touches on average when it begins at a multiple of its
+/// Average number of units of `unit` bytes covered by an operation of `length` bytes that begins at a multiple of its
 /// length.
 pub(super) fn touched(length: f64, unit: f64) -> f64 {
     if length <= 0.0 {
@@ -39,29 +39,29 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// The phases of `flow` on an array.
 pub(super) fn phases(layout: Layout, members: f64, interleave: f64, flow: Flow) -> Vec<Phase> {
-    let one = Phase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
+    let whole = Phase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
     if flow.length <= 0.0 {
-        return vec![one];
+        return vec![whole];
     }
     let chunks = touched(flow.length, interleave);
     match layout {
-        Layout::Stripe => vec![striped(one, members, chunks)],
+        Layout::Stripe => vec![striped(whole, members, chunks)],
         Layout::SplitStripe => {
             let ways = chunks.min(members);
             let part = Flow { length: flow.length / chunks, space: flow.space / members, ..flow };
-            vec![Phase { ways, batch: chunks / ways, part, ..one }]
+            vec![Phase { ways, batch: chunks / ways, part, ..whole }]
         }
         Layout::SerialStripe => {
             let rows = touched(flow.length, interleave * members);
-            vec![Phase { times: rows, ..striped(shorter(one, rows), members, chunks / rows) }]
+            vec![Phase { times: rows, ..striped(shorter(whole, rows), members, chunks / rows) }]
         }
-        Layout::Mirror => vec![mirrored(one, 1.0, members, flow)],
+        Layout::Mirror => vec![mirrored(whole, 1.0, members, flow)],
         Layout::Raid10 => {
-            let halves = striped(one, members / 2.0, chunks);
+            let halves = striped(whole, members / 2.0, chunks);
             vec![Phase { in_turn: false, ..mirrored(halves, halves.ways, 2.0, halves.part) }]
         }
-        Layout::Raid5 => with_parity(one, members, 1.0, interleave, chunks),
-        Layout::Raid6 => with_parity(one, members, 2.0, interleave, chunks),
+        Layout::Raid5 => with_parity(whole, members, 1.0, interleave, chunks),
+        Layout::Raid6 => with_parity(whole, members, 2.0, interleave, chunks),
     }
 }
 
@@ -75,7 +75,7 @@ fn striped(whole: Phase, members: f64, chunks: f64) -> Phase {
     Phase { ways, part, ..whole }
 }
 
-/// A read takes turns, so that no mirror sees neighbours one after the other.
+/// Reads alternate between mirrors, so that no mirror gets a sequential stream.
 fn mirrored(whole: Phase, ways: f64, mirrors: f64, part: Flow) -> Phase {
     if part.kind == Kind::Read {
         Phase { ways, in_turn: true, part: Flow { sequential: 0.0, ..part }, ..whole }

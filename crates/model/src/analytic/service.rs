@@ -1,11 +1,11 @@
-//! Mean and variance of single services: what one server, one disk, one block of a cache does, on average.
+//! Mean and variance of the service times of servers, disks and caches.
 
 use plimsoll_units::Kind;
 
 use super::network::Flow;
 use crate::spec::{Demand, DiskSpec};
 
-/// Mean (ns) and variance of the time of one operation that moves `bytes`.
+/// Mean (ns) and variance of the service time of an operation that moves `bytes`.
 pub(super) fn served(demand: &Demand, kind: Kind, bytes: f64) -> (f64, f64) {
     let mean = match kind {
         Kind::Read => demand.mean,
@@ -17,9 +17,11 @@ pub(super) fn served(demand: &Demand, kind: Kind, bytes: f64) -> (f64, f64) {
     (mean + transfer, demand.spread.scv() * mean * mean)
 }
 
-/// Positioning and transfer of a disk that serves one operation at a time, ns, and the variance of their sum.
+/// Positioning and transfer times of a disk that serves a single operation at a time, ns, and the variance of their
+/// sum.
 ///
-/// The distance of two places on a share `d` of the disk has the mean root `8/15 * sqrt(d)` and the mean `d/3`.
+/// The distance of two random places within a share `d` of the disk has the mean root `8/15 * sqrt(d)` and the mean
+/// `d/3`.
 pub(super) fn disk_time(disk: &DiskSpec, flow: &Flow) -> (f64, f64, f64) {
     if flow.kind == Kind::Flush {
         return (0.0, 0.0, 0.0);
@@ -37,8 +39,8 @@ pub(super) fn disk_time(disk: &DiskSpec, flow: &Flow) -> (f64, f64, f64) {
     (jumps * mean, transfer, jumps * (variance + mean * mean) - jumps * jumps * mean * mean)
 }
 
-/// Share of hits of a cache that remembers its blocks, under reads and writes spread evenly over a space: what it holds
-/// of it. Sequential reads find only the block that the one before brought in, unless all of the space is held.
+/// Hit ratio of a cache that tracks its blocks, under uniform reads and writes: the cached share of the space.
+/// Sequential reads hit only the block that the previous read loaded, unless the whole space is cached.
 pub(super) fn clock_hits(capacity: f64, grain: f64, flow: &Flow) -> f64 {
     if flow.kind != Kind::Read {
         return 0.0;

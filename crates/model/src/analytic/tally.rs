@@ -1,4 +1,4 @@
-//! What each stage carries, out of the state of a network.
+//! The load of each stage, from the state of a network.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use super::closed::closed;
 use super::network::{Form, Network, Node};
 use super::walk::State;
 
-/// Sums over the visits of each stage, and what operations are held there on their way to the answer.
+/// Sums over the visits of each stage, and the time that it adds to response times.
 pub(super) struct Tally {
     pub(super) stages: Vec<StageLoad>,
     pub(super) held: Vec<f64>,
@@ -48,7 +48,7 @@ pub(super) fn tally(network: &Network<'_>, state: &State, stages: usize) -> Tall
 }
 
 impl Tally {
-    /// Adds a way: `weight` operations take it per operation of the load, which is answered after `ahead` of them.
+    /// Adds a path with `weight` operations per operation of the load, of which `ahead` delay the answer.
     fn way(&mut self, network: &Network<'_>, state: &State, node: &Node, weight: f64, ahead: f64) {
         match node {
             Node::Delay { stage, mean, .. } => self.add(*stage, weight, ahead, (0.0, *mean)),
@@ -89,7 +89,7 @@ impl Tally {
         self.held[stage] += ahead * (wait + service);
     }
 
-    /// Adds what is inside a window that lets `rate` operations per ns through one copy.
+    /// Adds the stages inside a window with a throughput of `rate` operations per ns and copy.
     fn inside(&mut self, inside: &Network<'_>, rate: f64, visits: f64, service: f64) {
         let present = libm::round(rate * service).max(1.0) as u32;
         let mut state = closed(inside, present);

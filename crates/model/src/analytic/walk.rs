@@ -1,4 +1,4 @@
-//! What a way takes while the centres are in a given state: mean and variance.
+//! Mean and variance of the time of a path, for a given state of the centres.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,22 +6,22 @@ use alloc::vec::Vec;
 use super::network::{Centre, Form, Network, Node, Residence};
 use super::order::last_of;
 
-/// How much more a part's wait varies with services than with arrivals, which all parts of an operation share: with two
-/// exponential servers, what Nelson and Tantawi (1988) have.
+/// Ratio of the variation of a part's wait due to services to that due to arrivals, which all parts of an operation
+/// share. With two exponential servers it gives the result of Nelson and Tantawi (1988).
 const ALONE: f64 = 1.857;
 
-/// What there is at one copy of a centre.
+/// The state of a copy of a centre.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Crowd {
-    /// What an arrival waits for those before it, ns; and with what a pace tolerates ahead of it.
+pub(super) struct CentreState {
+    /// Queueing time of an arrival, ns; and after subtracting a pace's burst tolerance.
     pub(super) wait: f64,
     pub(super) held: f64,
-    /// Time of one service at this load, ns.
+    /// Service time at this load, ns.
     pub(super) service: f64,
-    /// Operations there, and those that wait.
+    /// Operations present, and those of them that wait.
     pub(super) present: f64,
     pub(super) waiting: f64,
-    /// Probability that an arrival has to wait, and of 0, 1, ... operations fewer than its places.
+    /// Probability that an arrival has to wait, and of 0, 1, ... operations below the number of places.
     pub(super) full: f64,
     pub(super) with: Vec<f64>,
     /// Squared coefficient of variation of the times between arrivals.
@@ -31,24 +31,24 @@ pub(super) struct Crowd {
 /// The state of a network.
 #[derive(Clone, Debug)]
 pub(super) struct State {
-    pub(super) crowds: Vec<Crowd>,
-    /// Of each memory: ns from the answer of a write until it is through, and what writes wait for room.
+    pub(super) crowds: Vec<CentreState>,
+    /// For each memory: time from the answer of a write to its completion, and the wait of writes for room, ns.
     pub(super) behind: Vec<(f64, f64)>,
     /// Operations of the whole load per ns.
     pub(super) rate: f64,
-    /// Operations in flight, when that is bounded.
+    /// Operations in flight, if bounded.
     pub(super) depth: f64,
-    /// Of the whole response, ns.
+    /// Response time, ns.
     pub(super) time: Time,
 }
 
-/// Mean and variance of a time; `apart`: the variance that parts of one operation do not share.
+/// Mean and variance of a time; `apart` is the variance that parts of an operation do not share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Time {
     pub(super) mean: f64,
     pub(super) variance: f64,
     pub(super) apart: f64,
-    /// The part of that which comes from waits.
+    /// The share of `apart` that is caused by waits.
     pub(super) waits: f64,
 }
 
@@ -64,13 +64,13 @@ impl Time {
 }
 
 impl State {
-    /// Nothing is there.
+    /// The empty network.
     pub(super) fn empty(network: &Network<'_>) -> Self {
-        let crowd = |centre: &Centre<'_>| Crowd {
+        let crowd = |centre: &Centre<'_>| CentreState {
             service: centre.service(),
             with: vec![1.0],
             arrivals: 1.0,
-            ..Crowd::default()
+            ..CentreState::default()
         };
         Self {
             crowds: network.centres.iter().map(crowd).collect(),
@@ -95,26 +95,26 @@ impl State {
         }
     }
 
-    /// Mean delay where more arrives than `pressure` allows.
+    /// Mean delay by `pressure`.
     pub(super) fn pressed(&self, network: &Network<'_>, pressure: usize, delay: f64) -> f64 {
         let threshold = &network.thresholds[pressure];
-        let asked = self.rate * threshold.cost;
-        if asked > threshold.rate { delay * (1.0 - threshold.rate / asked) } else { 0.0 }
+        let offered = self.rate * threshold.cost;
+        if offered > threshold.rate { delay * (1.0 - threshold.rate / offered) } else { 0.0 }
     }
 
-    /// Mean of what cold data take.
+    /// Mean delay by cold data.
     pub(super) fn cold(&self, extra: f64, share: f64, rest: f64, often: f64) -> f64 {
         extra * share.max(libm::exp(-self.rate * often * rest))
     }
 
-    /// What a flush waits for that comes behind writes of `memory`.
+    /// Mean wait of a flush for preceding writes to `memory`.
     pub(super) fn awaited(&self, network: &Network<'_>, memory: usize) -> f64 {
         let (time, _) = self.behind[memory];
         let memory = &network.memories[memory];
         time * -libm::expm1(-self.rate * memory.pieces / memory.copies * time)
     }
 
-    /// The time of a way.
+    /// The time of a path.
     pub(super) fn walk(&self, network: &Network<'_>, node: &Node, sync: f64) -> Time {
         match node {
             Node::Delay { mean, variance, .. } => {
@@ -137,7 +137,7 @@ impl State {
                 let scv = if part.mean > 0.0 { part.apart / (part.mean * part.mean) } else { 0.0 };
                 let waits = if part.apart > 0.0 { part.waits / part.apart } else { 0.0 };
                 let late = last_of(*ways, scv + waits * (1.0 - scv).max(0.0)) * libm::sqrt(part.apart);
-                // The same places of several members are in the same state.
+                // Corresponding parts of several members are in the same state.
                 let (apart, waits) = (part.apart * (1.0 - sync), part.waits * (1.0 - sync));
                 Time { mean: part.mean + late + after, apart, waits, ..part }
             }
@@ -149,9 +149,15 @@ impl State {
         }
     }
 
-    /// The variance of a wait is that of an M/G/1 queue, less what a bounded number of operations cannot do: when all of
-    /// them wait at one place, none waits longer than another.
-    fn spread(&self, centre: &Centre<'_>, crowd: &Crowd, (wait, service, own): (f64, f64, f64), sync: f64) -> Time {
+    /// The variance of a wait is that of an M/G/1 queue, reduced for a bounded number of operations: if all of them
+    /// wait at the same place, all waits are equal.
+    fn spread(
+        &self,
+        centre: &Centre<'_>,
+        crowd: &CentreState,
+        (wait, service, own): (f64, f64, f64),
+        sync: f64,
+    ) -> Time {
         let unit = crowd.service / centre.places().max(1) as f64;
         let bounded = (1.0 - (1.0 - sync) * crowd.present / self.depth).max(0.0);
         let spread = crowd.arrivals + centre.scv;
@@ -163,7 +169,7 @@ impl State {
     }
 }
 
-/// A time that is `most` or nothing.
+/// A time that is either `most` or zero.
 fn sometimes(mean: f64, most: f64) -> Time {
     let variance = (mean * most - mean * mean).max(0.0);
     Time { mean, variance, apart: variance, waits: 0.0 }

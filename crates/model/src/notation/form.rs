@@ -1,4 +1,4 @@
-//! The forms of stages: what each takes, and how it is read.
+//! The syntax of stages and their parsers.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use super::value::{after, burst, demand, flushing, rate, share, span, throughput
 use super::{Arguments, NotationError};
 use crate::spec::{DiskSpec, Duplex, Flushing, Layout, Rate, StageSpec};
 
-/// `Ok(None)` when the arguments cannot be read.
+/// `Ok(None)` if the arguments are invalid.
 type Read = Result<Option<StageSpec>, NotationError>;
 
 pub(super) struct Form {
@@ -18,11 +18,11 @@ pub(super) struct Form {
 }
 
 enum Reads {
-    /// A stage of values only.
+    /// A stage with values only.
     Plain(fn(&[&str]) -> Option<StageSpec>),
-    /// A stage of pairs: `1: 6000, 2: 11000`.
+    /// A stage with pairs: `1: 6000, 2: 11000`.
     Pairs(fn(&str) -> Option<StageSpec>),
-    /// A stage with chains inside.
+    /// A stage with nested chains.
     Nested(fn(&Arguments<'_>) -> Read),
     Array(Layout),
 }
@@ -39,7 +39,7 @@ impl Form {
     }
 }
 
-/// Words before a colon that say which way the chain behind it is.
+/// Labels of nested chains.
 pub(super) const LABELS: [&str; 5] = ["read", "write", "flush", "hit", "miss"];
 
 const FORMS: [Form; 23] = [
@@ -151,7 +151,7 @@ fn limit(values: &[&str]) -> Option<StageSpec> {
     let rate = rate(rate_text)?;
     let burst = match (rest, rate) {
         ([], Rate::Operations(_)) => 1,
-        // One operation of any size passes at once, as devices let it.
+        // An operation of any size passes at once, as on devices.
         ([], Rate::Bytes(_)) => Bytes::mib(1).get(),
         ([text], _) => burst(text, rate)?,
         _ => return None,
@@ -279,12 +279,12 @@ fn clock(arguments: &Arguments<'_>) -> Read {
     Ok(Some(StageSpec::Clock { capacity, grain, hit, miss }))
 }
 
-/// Kernels have so many requests under way to a device.
-const USUAL_DEPTH: u32 = 128;
+/// Default depth: the kernel's queue of requests per device.
+const DEFAULT_DEPTH: u32 = 128;
 
 fn write_back(arguments: &Arguments<'_>) -> Read {
     let Some((capacity, options)) = arguments.values.split_first() else { return Ok(None) };
-    let (mut depth, mut flush, mut reads) = (Some(USUAL_DEPTH), Some(Flushing::Honoured), Some(0.0));
+    let (mut depth, mut flush, mut reads) = (Some(DEFAULT_DEPTH), Some(Flushing::Honoured), Some(0.0));
     for option in options {
         if let Some(text) = option.strip_prefix("depth ") {
             depth = text.trim().parse().ok();
@@ -303,12 +303,12 @@ fn write_back(arguments: &Arguments<'_>) -> Read {
     Ok(Some(StageSpec::WriteBack { capacity, depth, flushing, reads, inside: arguments.chain("")? }))
 }
 
-/// Streams that are followed where a product does not say how many.
-const USUAL_STREAMS: u32 = 16;
+/// Default number of streams.
+const DEFAULT_STREAMS: u32 = 16;
 
 fn prefetch(arguments: &Arguments<'_>) -> Read {
     let (sizes, streams) = match arguments.values[..] {
-        [sizes] => (sizes, Some(USUAL_STREAMS)),
+        [sizes] => (sizes, Some(DEFAULT_STREAMS)),
         [sizes, streams] => (sizes, streams.strip_prefix("streams ").and_then(|number| number.trim().parse().ok())),
         _ => return Ok(None),
     };

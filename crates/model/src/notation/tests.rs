@@ -1,4 +1,4 @@
-//! What can be read, what is shown of it, and what is said of what cannot.
+//! Round trips of valid models, and messages for invalid ones.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn what_is_shown_can_be_read_again() {
+fn displayed_models_can_be_parsed_again() {
     for text in [
         "limit(3000)",
         "limit(3000 per 256KiB)",
@@ -40,7 +40,7 @@ fn what_is_shown_can_be_read_again() {
 }
 
 #[test]
-fn short_forms_stand_for_long_ones() {
+fn defaults_are_displayed_explicitly() {
     check("limit(480MB/s)", "limit(480MB/s, burst 1MiB)");
     check("bank(8, 90us)", "bank(8 of 16KiB, 90us)");
     check("writeback(1MB: link(5ms))", "writeback(1MB, depth 128, flush honoured: link(5ms))");
@@ -49,28 +49,28 @@ fn short_forms_stand_for_long_ones() {
 }
 
 #[test]
-fn stages_are_named_in_the_order_in_which_they_are_numbered() {
+fn names_follow_the_numbering_of_stages() {
     let spec =
         parse("window(4: cache(50%, hit: ; miss: link(1ms) \"drive\") \"RAM\") then limit(300) \"cap\"").unwrap();
     assert_eq!(spec.names(), ["window(4)", "RAM", "drive", "cap"]);
 }
 
 #[test]
-fn what_cannot_be_read_says_what_can() {
-    check("drum(3)", "\"drum(3)\" is no stage: write one of limit, station");
+fn errors_contain_the_valid_syntax() {
+    check("drum(3)", "\"drum(3)\" is not a stage: use limit, station");
     check("station(8)", "\"station(8)\" cannot be read: write station(SERVERS, MEAN");
     check("station(0, 80us)", "\"station(0, 80us)\" cannot be a model: station(0, 80us): 1 to 65,536 servers");
     check("stall(1s, 2s)", "\"stall(1s, 2s)\" cannot be a model: stall(1s, 2s): a stall is shorter");
-    check("link(0us)", "\"link(0us)\" cannot be a model: an operation could pass it in no time");
-    check("stall(2ms, 1ms)", "\"stall(2ms, 1ms)\" cannot be a model: an operation could pass it");
+    check("link(0us)", "\"link(0us)\" cannot be a model: some operation would take no time");
+    check("stall(2ms, 1ms)", "\"stall(2ms, 1ms)\" cannot be a model: some operation would take no time");
     check("limit(3000", "\"limit(3000\" lacks a closing parenthesis: write )");
-    check("limit(3000))", "\"limit(3000))\" has a ) too many");
+    check("limit(3000))", "\"limit(3000))\" has too many closing parentheses");
     check("limit(0)", "\"limit(0)\" cannot be read");
     check("limit(3MB/s per 4KiB)", "\"limit(3MB/s per 4KiB)\" cannot be read");
-    check("window(4)", "\"window(4)\" cannot be a model: an operation could pass it in no time");
-    check("window(4: drum(3))", "\"drum(3)\" is no stage");
+    check("window(4)", "\"window(4)\" cannot be a model: some operation would take no time");
+    check("window(4: drum(3))", "\"drum(3)\" is not a stage");
     check("stripe(1, 64KiB: link(1us))", "\"stripe(1, 64KiB: link(1us))\" cannot be a model: stripe(1): 2 to 1,024");
-    check("split(read: link(1us))", "\"split(read: link(1us))\" cannot be a model: an operation could pass");
+    check("split(read: link(1us))", "\"split(read: link(1us))\" cannot be a model: some operation would take");
     check("curve(2: 100)", "\"curve(2: 100)\" cannot be a model: curve(1 points): numbers in flight rise from 1");
     check("curve(1: 100, 1: 200)", "\"curve(1: 100, 1: 200)\" cannot be a model");
     check(
@@ -79,7 +79,7 @@ fn what_cannot_be_read_says_what_can() {
     );
     check(
         "prefetch(1MiB of 64KiB: link(1us))",
-        "\"prefetch(1MiB of 64KiB: link(1us))\" cannot be a model: an operation could pass",
+        "\"prefetch(1MiB of 64KiB: link(1us))\" cannot be a model: some operation would take",
     );
     check("link(1us: link(2us))", "\"link(1us: link(2us))\" cannot be read");
     check(&"window(1: ".repeat(40), "\"window(1: ");

@@ -1,4 +1,4 @@
-//! Values of stages: rates, shares, demands.
+//! Parsers of values: rates, shares, service times.
 
 use plimsoll_units::{Bytes, Span, Throughput};
 
@@ -7,7 +7,7 @@ use crate::spec::{Demand, Flushing, Rate, Service};
 /// `480MB/s`, `1.2GB/s`, `512MiB/s`.
 pub(super) fn throughput(text: &str) -> Option<Throughput> {
     let bare = text.strip_suffix("/s")?;
-    // A number without a unit of bytes is a rate of operations.
+    // A number without a byte unit is a rate of operations.
     let has_unit = bare.ends_with(|c: char| c.eq_ignore_ascii_case(&'b'));
     let size: Bytes = bare.parse().ok()?;
     (has_unit && size.get() > 0).then(|| Throughput::per_second(size.get()))
@@ -17,7 +17,7 @@ pub(super) fn rate(text: &str) -> Option<Rate> {
     throughput(text).map(Rate::Bytes).or_else(|| text.parse().ok().map(Rate::Operations))
 }
 
-/// `burst 20`, `burst 1MiB`: in what the rate counts.
+/// `burst 20`, `burst 1MiB`: in the unit of the rate.
 pub(super) fn burst(text: &str, rate: Rate) -> Option<u64> {
     let amount = text.strip_prefix("burst")?.trim();
     match rate {
@@ -62,7 +62,7 @@ pub(super) fn span(text: &str) -> Option<Span> {
     text.trim().parse().ok()
 }
 
-/// The value behind a word: `extra 5ms`.
+/// The value after a word: `extra 5ms`.
 pub(super) fn after<'a>(values: &[&'a str], word: &str) -> Option<&'a str> {
     values.iter().find_map(|value| value.strip_prefix(word)?.strip_prefix(' ')).map(str::trim)
 }

@@ -1,4 +1,4 @@
-//! Flags of what collects counters of databases and hosts while they work.
+//! Flags of `plimsoll collect`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,38 +8,38 @@ use plimsoll_units::Span;
 
 pub(super) const COLLECT_EXAMPLES: &str = "\
 Examples:
-  plimsoll collect postgres                       ten minutes of the server that psql reaches
-  plimsoll collect postgres postgres://db1/shop   another one; passwords from PGPASSWORD or ~/.pgpass
-  plimsoll collect mysql -- --host db1            options behind -- go to the client mariadb or mysql
-  plimsoll collect linux --interval 1s            this host's devices
-  plimsoll collect oracle > collect.sql           a script to read and to run: sqlplus / as sysdba @collect.sql
-  plimsoll demand *.jsonl                         what they ask of storage";
+  plimsoll collect postgres                       ten minutes from the default server of psql
+  plimsoll collect postgres postgres://db1/shop   another server; password from PGPASSWORD or ~/.pgpass
+  plimsoll collect mysql -- --host db1            options after -- are passed to mariadb or mysql
+  plimsoll collect linux --interval 1s            devices of this host
+  plimsoll collect oracle > collect.sql           script for sqlplus / as sysdba @collect.sql
+  plimsoll demand *.jsonl                         the storage demand of the snapshots";
 
 /// `plimsoll collect`
 #[derive(Debug, Args)]
 pub struct CollectArgs {
-    /// Whose counters
+    /// Source of the counters
     #[command(subcommand)]
-    pub what: CollectCommand,
+    pub source: CollectCommand,
 }
 
-/// Whose counters are collected.
+/// Sources of counters.
 #[derive(Debug, Subcommand)]
 pub enum CollectCommand {
-    /// Of a PostgreSQL server (10 or newer), by its client psql: reads statistics alone, and no data
+    /// PostgreSQL (10 or later) through psql: reads statistics views only
     Postgres(CollectPostgres),
-    /// Of a MySQL or MariaDB server, by its client mariadb or mysql: reads status variables alone
+    /// MySQL or MariaDB through mariadb or mysql: reads status variables only
     Mysql(CollectMysql),
-    /// Of this host's block devices and processors, out of /proc and /sys
+    /// Block devices and processors of this host, from /proc and /sys
     Linux(CollectLinux),
-    /// Print a script for SQL*Plus that spools what AWR reports lack: read it, run it, and give what it spools to demand
+    /// Print a SQL*Plus script that collects figures missing from AWR reports; its spool file is an input of demand
     Oracle(CollectOracle),
 }
 
 /// `plimsoll collect postgres`
 #[derive(Debug, Args)]
 pub struct CollectPostgres {
-    /// The server as psql takes it: a URL, `host=db1 dbname=shop`, or a database's name; else the environment's PGHOST …
+    /// The server in psql syntax: a URL, `host=db1 dbname=shop`, or a database name; by default from PGHOST etc.
     #[arg(value_name = "URL")]
     pub url: Option<OsString>,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub struct CollectPostgres {
 pub struct CollectMysql {
     #[command(flatten)]
     pub sampling: SamplingArgs,
-    /// Options for the client; by default those of its files, such as ~/.my.cnf
+    /// Options for the client; by default from its option files, such as ~/.my.cnf
     #[arg(last = true, value_name = "OPTION")]
     pub client: Vec<OsString>,
 }
@@ -69,21 +69,22 @@ pub struct CollectLinux {
 /// `plimsoll collect oracle`
 #[derive(Debug, Args)]
 pub struct CollectOracle {
-    /// Take samples of V$ views for ten minutes, where the Diagnostics Pack is not licensed, instead of AWR's history
+    /// Sample V$ views for ten minutes instead of the AWR history, for databases without the Diagnostics Pack
     #[arg(long)]
     pub without_diagnostics_pack: bool,
 }
 
-/// When snapshots are taken, and where they go.
+/// Interval, duration and output of snapshots.
 #[derive(Debug, Args)]
 pub struct SamplingArgs {
-    /// Time between two snapshots: shorter ones show peaks that longer ones hide
+    /// Interval between snapshots; shorter intervals resolve shorter peaks
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub interval: Span,
-    /// How long to collect; Ctrl-C ends it before, and loses nothing
+    /// Duration; Ctrl-C ends early and keeps all snapshots
     #[arg(long, value_name = "TIME", default_value = "10m")]
     pub duration: Span,
-    /// Write to this new file (- for standard output); by default one named after the source and the time, here
+    /// Output file, which must not exist (- for standard output); by default named after source and time in the current
+    /// directory
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

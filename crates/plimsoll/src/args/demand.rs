@@ -1,4 +1,4 @@
-//! Flags of what reads reports of databases and hosts.
+//! Flags of `plimsoll demand`.
 
 use clap::Args;
 
@@ -7,9 +7,9 @@ use super::inputs::InputArgs;
 
 pub(super) const DEMAND_EXAMPLES: &str = "\
 Examples:
-  plimsoll demand awrrpt_1_100_101.html           one AWR report: what it asks of storage
-  plimsoll demand reports/                        all reports in a folder, put together by database
-  plimsoll demand statspack.txt --origins         and the line, table and row of every number
+  plimsoll demand awrrpt_1_100_101.html           storage demand of an AWR report
+  plimsoll demand reports/                        all reports in a directory, merged by database
+  plimsoll demand statspack.txt --origins         with line, table and row of every number
   zcat awr.html.gz | plimsoll demand - --json -   from standard input, as JSON";
 
 /// `plimsoll demand`
@@ -17,7 +17,7 @@ Examples:
 pub struct DemandArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Say of every number in which file, line, table and row it stands
+    /// Show the origin of every number: file, line, table and row
     #[arg(long)]
     pub origins: bool,
     #[command(flatten)]

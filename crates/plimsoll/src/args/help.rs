@@ -1,4 +1,4 @@
-//! The layout of help: commands grouped by purpose, examples before flags.
+//! Layout of help texts: commands grouped by purpose, examples before flags.
 
 use std::fmt::Write;
 
@@ -7,15 +7,16 @@ use clap::CommandFactory;
 use super::Cli;
 
 /// The commands of `plimsoll --help`, by purpose.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["measure", "suite", "fio", "report", "compare", "runs"]),
     ("Model", &["catalogue", "quote", "simulate", "explain", "fit"]),
-    ("Emulate", &["serve", "volume", "nbd", "nbd-check", "iscsi"]),
+    ("Emulate", &["serve", "web", "volume", "instance", "nbd", "nbd-check", "iscsi"]),
+    ("Clouds", &["oci-config", "oci-key", "ec2-key"]),
     ("Choose", &["match", "collect", "demand", "diagnose", "size"]),
     ("Tools", &["presets", "generate", "help"]),
 ];
 
-/// The command line with the layout of its help.
+/// The parser with the layout of its help.
 pub fn command() -> clap::Command {
     let mut cli = Cli::command();
     cli.build();

@@ -7,22 +7,22 @@ use jiff::tz::TimeZone;
 use plimsoll_ingest::time_in_utc;
 use plimsoll_units::Span;
 
-/// What is read, and what the reader knows of it that it does not say.
+/// The inputs, and properties that they lack.
 #[derive(Debug, Args)]
 pub struct InputArgs {
-    /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
+    /// Reports: files (also gz and zip), directories (recursive), or - for standard input
     #[arg(required = true, value_name = "FILE|FOLDER|-")]
     pub files: Vec<PathBuf>,
-    /// Begin of inputs without times, such as 2026-03-02T08:00:00 or 2026-03-02T17:00:00+09:00
+    /// Start time of inputs without timestamps, such as 2026-03-02T08:00:00 or 2026-03-02T17:00:00+09:00
     #[arg(long, value_name = "TIME", value_parser = begin)]
     pub begin: Option<String>,
-    /// Zone of times without an offset, such as +09:00 or Asia/Tokyo; UTC by default
+    /// Time zone of timestamps without an offset, such as +09:00 or Asia/Tokyo; UTC by default
     #[arg(long, value_name = "ZONE", value_parser = zone, allow_hyphen_values = true)]
     pub time_zone: Option<TimeZone>,
-    /// How far apart samples are in inputs that do not say so, such as 10s
+    /// Sampling interval of inputs that lack it, such as 10s
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub interval: Option<Span>,
-    /// Only this device, file or tablespace: without what is said of all of them together
+    /// Only this device, file or tablespace, without totals
     #[arg(long, value_name = "PART")]
     pub only: Option<String>,
 }
@@ -35,10 +35,10 @@ fn begin(text: &str) -> Result<String, String> {
 
 fn zone(text: &str) -> Result<TimeZone, String> {
     let zone = jiff::fmt::temporal::DateTimeParser::new().parse_time_zone(text);
-    zone.map_err(|_| "no offset such as +09:00, and no zone in the time zone database of this host".to_owned())
+    zone.map_err(|_| "neither an offset such as +09:00 nor a zone in the time zone database of this host".to_owned())
 }
 
 fn interval(text: &str) -> Result<Span, String> {
     let span: Span = text.parse().map_err(|malformed: plimsoll_units::Malformed| malformed.to_string())?;
-    if span == Span::ZERO { Err("samples are some time apart: write such as 10s".to_owned()) } else { Ok(span) }
+    if span == Span::ZERO { Err("the interval must be positive, such as 10s".to_owned()) } else { Ok(span) }
 }

@@ -1,36 +1,36 @@
-//! The flags of `plimsoll nbd`, those of an image, and those of TLS, which every NBD server has.
+//! Flags of `plimsoll nbd`, and the flags for images and TLS that servers share.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use plimsoll_front::sockets::Place;
+use plimsoll_front::sockets::ListenAddress;
 use plimsoll_units::Bytes;
 
 pub(super) const NBD_EXAMPLES: &str = "\
 Examples:
   plimsoll nbd disk.img --like oci:50GB@0vpu --listen unix:/tmp/disk.sock
   plimsoll nbd --size 10GiB --like 'limit(3000)' --run 'nbdinfo $uri'
-  nbdinfo -- [ plimsoll nbd --size 1GiB ]                    a socket that the client makes
+  nbdinfo -- [ plimsoll nbd --size 1GiB ]                    socket passed by the client
   plimsoll nbd disk.img --listen tcp:0.0.0.0:10809 --tls-certificates /etc/pki/plimsoll --tls-verify-peer";
 
 /// The image of `plimsoll nbd` and `plimsoll iscsi`, and its emulation.
 #[derive(Debug, Args)]
 pub struct ImageArgs {
-    /// The image to serve as it is: a file, made when it is not there, or a block device with --destroy; memory without one
+    /// Image to serve: a file, created if missing, or a block device with --destroy; by default memory
     pub file: Option<PathBuf>,
-    /// What it is like: a configuration of the catalogue, or stages of a model; as fast as it can be without
+    /// Product to emulate: a configuration of the catalogue, or stages of a model; by default none
     #[arg(long, value_name = "CONFIG|MODEL")]
     pub like: Option<String>,
-    /// Size of memory or of a file that is made; by default the capacity of the product
+    /// Size of memory or of a created file; by default the capacity of the product
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Let nobody write
+    /// Serve read-only
     #[arg(short, long, conflicts_with = "destroy")]
     pub read_only: bool,
-    /// Let clients write to this block device: the same path again. ITS DATA ARE LOST
+    /// Allow clients to write to this block device; repeat its path. ITS DATA ARE LOST
     #[arg(long, value_name = "PATH")]
     pub destroy: Vec<PathBuf>,
-    /// Let the model's time run so many times slower than the clock, for products that are faster than this host
+    /// Run the model N times slower than the clock, for products faster than this host
     #[arg(
         long,
         value_name = "TIMES",
@@ -39,13 +39,13 @@ pub struct ImageArgs {
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub slow: u32,
-    /// What determines the model's service times
+    /// Seed of the model's service times
     #[arg(long, default_value_t = 1, requires = "like")]
     pub seed: u64,
-    /// Run with real-time priority (needs the right to it)
+    /// Use real-time priority (requires the privilege)
     #[arg(long)]
     pub rt: bool,
-    /// A folder of product files of one's own
+    /// Directory with additional product files
     #[arg(long, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
 }
@@ -55,16 +55,16 @@ pub struct ImageArgs {
 pub struct NbdArgs {
     #[command(flatten)]
     pub image: ImageArgs,
-    /// The name that clients ask for
+    /// Export name
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub export: String,
-    /// Where clients come in: unix:PATH or tcp:HOST:PORT, as often as wished; or sockets of a service manager
+    /// Listening address, unix:PATH or tcp:HOST:PORT; repeatable; by default sockets of a service manager
     #[arg(long, value_name = "PLACE")]
-    pub listen: Vec<Place>,
-    /// Serve one client over standard input and output, and end when it leaves
+    pub listen: Vec<ListenAddress>,
+    /// Serve a single client on standard input and output
     #[arg(short = 's', long, conflicts_with_all = ["listen", "run"])]
     pub stdio: bool,
-    /// Serve while this shell command runs, with $uri, $unixsocket, $port and $exportname, and end as it does
+    /// Serve while this shell command runs, with $uri, $unixsocket, $port and $exportname, and exit with its code
     #[arg(long, value_name = "COMMAND")]
     pub run: Option<String>,
     #[command(flatten)]
@@ -75,25 +75,25 @@ pub struct NbdArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsArgs {
-    /// Whether NBD clients encrypt; by default they have to where certificates are given
+    /// TLS mode; by default required if certificates are given
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub tls: Option<TlsWord>,
-    /// The directory of server-cert.pem and server-key.pem, and of ca-cert.pem with --tls-verify-peer
+    /// Directory with server-cert.pem and server-key.pem, and ca-cert.pem for --tls-verify-peer
     #[arg(long, value_name = "DIR")]
     pub tls_certificates: Option<PathBuf>,
-    /// Let in who has a certificate that ca-cert.pem has signed, and nobody else
+    /// Require client certificates signed by ca-cert.pem
     #[arg(long, requires = "tls_certificates")]
     pub tls_verify_peer: bool,
 }
 
-/// Whether NBD clients encrypt.
+/// TLS modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TlsWord {
-    /// Nobody can
+    /// Disabled
     Off,
-    /// Who wants to
+    /// Optional
     #[value(alias = "on")]
     Allow,
-    /// Everybody
+    /// Required
     Require,
 }

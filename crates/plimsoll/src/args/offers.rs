@@ -1,4 +1,4 @@
-//! The flags of the commands that are about products: quote, catalogue, match, explain, fit.
+//! Flags of quote, catalogue, match, explain and fit.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ Examples:
 pub(super) const CATALOGUE_EXAMPLES: &str = "\
 Examples:
   plimsoll catalogue                              all products with limits and prices
-  plimsoll catalogue show aws/gp3                 one product, with the source of each figure";
+  plimsoll catalogue show aws/gp3                 a product with the source of each figure";
 
 pub(super) const MATCH_EXAMPLES: &str = "\
 Examples:
@@ -29,28 +29,28 @@ Examples:
 
 pub(super) const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  plimsoll explain last --as aws/gp3:100GiB       is it the volume that was bought?
+  plimsoll explain last --as aws/gp3:100GiB       compare with the purchased volume
   plimsoll explain run.json --as 'oci:256GB@50vpu on oci/VM.Standard.E4.Flex:2ocpu'";
 
 pub(super) const FIT_EXAMPLES: &str = "\
 Examples:
   plimsoll fit last --output mine.toml            a product file
-  plimsoll simulate mine.toml                     quote, simulate and explain take it by its path";
+  plimsoll simulate mine.toml                     also for quote and explain";
 
-/// Under which terms products are looked at.
+/// Terms of limits and prices.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Terms")]
 pub struct TermsArgs {
-    /// Limits and prices of this time, such as 2024-11; today's without it
+    /// Date of limits and prices, such as 2024-11; today by default
     #[arg(long, global = true, value_name = "DATE")]
     pub as_of: Option<Date>,
-    /// Prices in this currency, such as USD or JPY; never converted
+    /// Currency of prices, such as USD or JPY; prices are not converted
     #[arg(long, global = true, value_name = "CODE")]
     pub currency: Option<Currency>,
-    /// Prices of this region, such as ap-northeast-1
+    /// Region of prices, such as ap-northeast-1
     #[arg(long, global = true, value_name = "REGION")]
     pub region: Option<String>,
-    /// Folder with product files of your own; `PLIMSOLL_PRODUCTS` or ~/.config/plimsoll/products without it
+    /// Directory with additional product files; by default `PLIMSOLL_PRODUCTS` or ~/.config/plimsoll/products
     #[arg(long, global = true, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
 }
@@ -58,16 +58,16 @@ pub struct TermsArgs {
 /// `plimsoll quote`
 #[derive(Debug, Args)]
 pub struct QuoteArgs {
-    /// Configurations: PRODUCT:SETTINGS, in stripe(N,SIZE) of ..., on MACHINE
+    /// Configurations: PRODUCT:SETTINGS, optionally stripe(N,SIZE) of ..., and on MACHINE
     #[arg(required = true, value_name = "CONFIG")]
     pub configs: Vec<String>,
-    /// Size of the operations that are asked
+    /// Block size of the load
     #[arg(short, long, value_name = "SIZE", default_value = "4KiB")]
     pub block_size: Bytes,
-    /// Share of reads, in percent
+    /// Percentage of reads
     #[arg(short, long, value_name = "PERCENT", default_value = "100")]
     pub reads: Percent,
-    /// Operations follow each other's addresses, instead of random ones
+    /// Sequential instead of random access
     #[arg(long)]
     pub sequential: bool,
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub struct QuoteArgs {
 /// `plimsoll catalogue`
 #[derive(Debug, Args)]
 pub struct CatalogueArgs {
-    /// What to do; lists the products without it
+    /// Subcommand; by default list
     #[command(subcommand)]
     pub command: Option<CatalogueCommand>,
     #[command(flatten)]
@@ -88,19 +88,19 @@ pub struct CatalogueArgs {
     pub forms: FormArgs,
 }
 
-/// What `plimsoll catalogue` does.
+/// Subcommands of `plimsoll catalogue`.
 #[derive(Debug, Subcommand)]
 pub enum CatalogueCommand {
     /// List the products
     List,
-    /// Show all that is known of a product, with the source of every figure
+    /// Show a product with the source of every figure
     Show {
-        /// Its name or alias
+        /// Name or alias
         product: String,
     },
-    /// Check product files: one line for each fault, with file, line, and what is allowed
+    /// Check product files: a message with file, line and allowed values for each error
     Check {
-        /// The files
+        /// Product files
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
@@ -109,18 +109,18 @@ pub enum CatalogueCommand {
 /// `plimsoll match`
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// A run file, or a kept run by name, unambiguous beginning, `last` or `last~1`; the last run without it
+    /// A run file, or a kept run by name, unambiguous prefix, `last` or `last~1`; by default the last run
     pub run: Option<PathBuf>,
-    /// Bytes that have to be kept; by default as many as were measured on
+    /// Required capacity; by default the measured size
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<Bytes>,
-    /// Operations per second that have to be carried, instead of the run's load line
+    /// Required operations per second, instead of the run's load line
     #[arg(long, value_name = "IOPS")]
     pub iops: Option<Iops>,
-    /// What has to be met, instead of the run's objective
+    /// Objective, instead of the run's objective
     #[arg(short, long)]
     pub objective: Option<Objective>,
-    /// Show everything: all products that do not carry it, too
+    /// List all products, including rejected products
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
@@ -132,9 +132,9 @@ pub struct MatchArgs {
 /// `plimsoll explain`
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A run file, or a kept run by name, unambiguous beginning, `last` or `last~1`
+    /// A run file, or a kept run by name, unambiguous prefix, `last` or `last~1`
     pub run: PathBuf,
-    /// The configuration that it was, or should have been
+    /// The configuration to compare with
     #[arg(long = "as", value_name = "CONFIG")]
     pub config: String,
     #[command(flatten)]
@@ -146,12 +146,12 @@ pub struct ExplainArgs {
 /// `plimsoll fit`
 #[derive(Debug, Args)]
 pub struct FitArgs {
-    /// Measured run files, or names that `plimsoll runs` lists; the last run without any
+    /// Measured run files, or names from `plimsoll runs`; by default the last run
     pub runs: Vec<PathBuf>,
-    /// Write the product file here; quote, simulate and explain take it by its path
+    /// Write the product file, for quote, simulate and explain
     #[arg(short, long, value_name = "FILE.toml")]
     pub output: Option<PathBuf>,
-    /// Name of the product in it
+    /// Name of the product
     #[arg(long, value_name = "PROVIDER/NAME", default_value = "own/fitted")]
     pub name: String,
     #[command(flatten)]

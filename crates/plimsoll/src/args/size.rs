@@ -1,4 +1,4 @@
-//! Flags of `plimsoll size`, and the words that they take.
+//! Flags of `plimsoll size` and their value parsers.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,13 +8,14 @@ use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{Burst, ClassObjective};
 use plimsoll_units::Bytes;
 
+use super::forms::FormArgs;
 use super::inputs::InputArgs;
 use super::offers::TermsArgs;
 use crate::words::{Percent, Unreadable};
 
 pub(super) const SIZE_EXAMPLES: &str = "\
 Examples:
-  plimsoll size awrrpt_1_100_101.html --capacity 2TiB           what carries it, the cheapest first
+  plimsoll size awrrpt_1_100_101.html --capacity 2TiB           configurations, cheapest first
   plimsoll size reports/ --capacity 2TiB --provider oci --objective 'p99 <= 1 ms'
   plimsoll size reports/ --capacity 2TiB -o 'redo:p99<=1ms' -o 'read:p99<=5ms'
   plimsoll size reports/ --capacity 500GiB --growth 30%/year --months 36 --headroom 10%
@@ -27,100 +28,92 @@ Examples:
 pub struct SizeArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Bytes that have to be kept today
+    /// Present capacity requirement
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<Bytes>,
-    /// The database to size for, where the reports are of several
+    /// Database to size for, if the reports contain several
     #[arg(long, value_name = "NAME")]
     pub database: Option<String>,
-    /// Look at these providers or products only, such as oci or aws/gp3
+    /// Consider only these providers or products, such as oci or aws/gp3
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub provider: Vec<String>,
-    /// The machine that volumes are attached to: its limits count, and its provider's volumes only are looked at
+    /// Machine that the volumes are attached to: its limits apply, and only volumes of its provider are considered
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<String>,
-    /// So many volumes may be one stripe, at most; 1 for no stripes
+    /// Processors (vCPUs) that the machine needs [default: those that the busiest window used, at 70 % utilisation]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub vcpus: Option<u32>,
+    /// Memory that the machine needs [default: that of the present host]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
+    /// Maximum number of volumes in a stripe; 1 for no stripes
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=32))]
     pub stripe: u32,
-    /// What response times have to meet at the expected load, such as p99<=5ms, read:p99<=5ms or redo:p99<=1ms; of reads
-    /// without a class. Classes: read, write, redo, random-read, sequential-read, data-write, temp-read, temp-write. Several
-    /// may be given
+    /// Response time objective at the expected load, such as p99<=5ms, read:p99<=5ms or redo:p99<=1ms; reads if no
+    /// class is given. Classes: read, write, redo, random-read, sequential-read, data-write, temp-read, temp-write.
+    /// Repeatable
     #[arg(short, long, value_name = "OBJECTIVE")]
     pub objective: Vec<ClassObjective>,
-    /// Rank choices, too, that answer some class of operations more slowly, by a fifth or more, than the storage of today
-    /// as the reports have it
+    /// Include choices that are slower than the present storage by a fifth or more for some class of operations
     #[arg(long)]
     pub may_be_slower: bool,
-    /// Size for the load that is not exceeded in this share of the windows' time. Without it every window counts: the
-    /// whole series is replayed through the limits, and as much may wait as may miss the objective (1 % without one)
+    /// Size for the load that is not exceeded in this percentage of the time. By default the whole series is replayed
+    /// through the limits, and as many operations may wait as may miss the objective (1 % without an objective)
     #[arg(long, value_name = "PERCENT")]
     pub percentile: Option<Percentile>,
-    /// What peaks inside of the windows are: none, so many times the average, or auto
+    /// Ratio of peaks within windows to the average: none, a factor, or auto
     #[arg(long, value_name = "N|none|auto", default_value = "auto")]
     pub burst: BurstWord,
-    /// What limits have to allow above the expected load
+    /// Margin of limits above the expected load
     #[arg(long, value_name = "PERCENT", default_value = "20%")]
     pub headroom: Percent,
-    /// Share of the volumes that stays free
+    /// Percentage of the capacity that stays free
     #[arg(long, value_name = "PERCENT", default_value = "10%")]
     pub free: Percent,
-    /// How load and capacity grow, such as 30%/year or 2%/month
+    /// Growth of load and capacity, such as 30%/year or 2%/month
     #[arg(long, value_name = "PERCENT/year")]
     pub growth: Option<YearlyGrowth>,
-    /// Months that it has to last
+    /// Months that the sizing has to last
     #[arg(long, value_name = "N", requires = "growth", value_parser = clap::value_parser!(u32).range(1..=240))]
     pub months: Option<u32>,
-    /// And what would be if: levels that change, a cache of another size, growth
-    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    /// Additional analyses: level changes, cache size, growth, separate storage for hot data
+    #[arg(long, value_name = "ANALYSIS", value_enum, value_delimiter = ',')]
     pub what_if: Vec<WhatIfWord>,
-    /// With --what-if cache: what a GiB of memory costs in a month, such as '5 USD'
+    /// With --what-if cache: price of memory per GiB and month, such as '5 USD'
     #[arg(long, value_name = "PRICE")]
     pub ram_price: Option<RamPrice>,
-    /// With --what-if levels: the level that the provider's own rule goes back to; the lowest without it
+    /// With --what-if levels: default level of autotuning; by default the lowest
     #[arg(long, value_name = "LEVEL")]
     pub autotune_default: Option<u32>,
-    /// With --what-if levels: the level that the provider's own rule never passes; the highest without it
+    /// With --what-if levels: maximum level of autotuning; by default the highest
     #[arg(long, value_name = "LEVEL")]
     pub autotune_most: Option<u32>,
-    /// Show so many choices
+    /// Maximum number of choices to show
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub most: usize,
     #[command(flatten)]
     pub terms: TermsArgs,
-    /// Write everything as JSON (- for standard output), too
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub json: Option<PathBuf>,
-    /// Write a page with pictures and sources (- for standard output), too
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub html: Option<PathBuf>,
-    /// Write it as Markdown (- for standard output), too
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub markdown: Option<PathBuf>,
-    /// Write choices and rejections as CSV (- for standard output), too
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub csv: Option<PathBuf>,
-    /// Write the cheapest choice of each cloud as Terraform (- for standard output), too
+    /// Also write the cheapest choice of each cloud as Terraform (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub terraform: Option<PathBuf>,
-    /// Print without colours
-    #[arg(long, help_heading = "Output")]
-    pub no_color: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
-/// What `--what-if` takes.
+/// Values of `--what-if`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WhatIfWord {
-    /// Levels of the best choices: fixed, by the provider's own rule, by the hour
+    /// Level changes of the best choices: fixed, autotuned, by time of day
     Levels,
-    /// More memory, and less storage
+    /// Larger caches with less storage
     Cache,
-    /// How long the first choice lasts at --growth
+    /// How long the first choice suffices with --growth
     Growth,
-    /// Hot devices, files or tablespaces on one storage, the rest on another
+    /// Hot devices, files or tablespaces on separate storage
     Tiers,
 }
 
-/// What a GiB of memory costs in a month: `5 USD`, `0.75 EUR`.
+/// Price of memory per GiB and month: `5 USD`, `0.75 EUR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RamPrice(pub Money);
 
@@ -135,7 +128,7 @@ impl FromStr for RamPrice {
     }
 }
 
-/// A share of the time, above 0 and up to 1: `95`, `p99.9`, `100`.
+/// A percentile above 0 and up to 100, stored as a share: `95`, `p99.9`, `100`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile(pub f64);
 
@@ -150,7 +143,7 @@ impl FromStr for Percentile {
     }
 }
 
-/// `none`, `auto`, or how many times the average.
+/// `none`, `auto`, or a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BurstWord(pub Burst);
 
@@ -168,7 +161,7 @@ impl FromStr for BurstWord {
     }
 }
 
-/// Growth by year, as a share: `30%/year`, `30%`, `2%/month`.
+/// Yearly growth as a share: `30%/year`, `30%`, `2%/month`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct YearlyGrowth(pub f64);
 
@@ -190,7 +183,7 @@ impl FromStr for YearlyGrowth {
 
 impl YearlyGrowth {
     fn refused() -> Unreadable {
-        Unreadable::new("not a growth: write such as 30%/year or 2%/month, from -90 % to 1,000 %")
+        Unreadable::new("not a growth rate: write -90 % to 1,000 % per year or month, such as 30%/year or 2%/month")
     }
 }
 
@@ -199,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_by_the_year() {
+    fn growth_is_converted_to_years() {
         let of = |text: &str| text.parse::<YearlyGrowth>().map(|YearlyGrowth(share)| (share * 1e4).round() / 1e4);
         for (text, share) in [("30%/year", 0.3), ("30", 0.3), ("-10 %", -0.1), ("2%/month", 0.2682)] {
             assert_eq!(of(text).ok(), Some(share), "{text}");
@@ -210,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_price_with_a_currency() {
+    fn price_of_memory_needs_a_currency() {
         let price = |text: &str| text.parse::<RamPrice>().map(|RamPrice(money)| money.to_string()).ok();
         assert_eq!(price("5 USD").as_deref(), Some("5.00 USD"));
         assert_eq!(price("0.75 EUR").as_deref(), Some("0.75 EUR"));
@@ -220,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_and_percentiles_are_words_and_numbers() {
+    fn bursts_and_percentiles_are_parsed() {
         let burst = |text: &str| text.parse::<BurstWord>().map(|BurstWord(burst)| burst).ok();
         assert_eq!(burst("none"), Some(Burst::None));
         assert_eq!(burst("3x"), Some(Burst::Times(3.0)));

@@ -28,12 +28,12 @@ use super::offers::TermsArgs;
 
 pub(super) const SUITE_EXAMPLES: &str = "\
 Examples:
-  plimsoll suite crystaldiskmark .                      five runs of each test, the best is shown
+  plimsoll suite crystaldiskmark .                      the best of five runs of each test
   plimsoll suite bonnie /var/lib/postgresql --size 4GiB
   plimsoll suite tiobench oci:50GB@0vpu                 simulated on a product of the catalogue
   plimsoll suite walfsync nbd://db1/data --destroy nbd://db1/data
-  plimsoll suite slob --make postgres --path /data --memory 256MiB   block reads and updates in a server created for it
-  plimsoll suite dd . --html dd.html                    what each variant of dd measures";
+  plimsoll suite slob --make postgres --path /data --memory 256MiB   block reads and updates on a temporary server
+  plimsoll suite dd . --html dd.html                    explanation of each variant of dd";
 
 /// `plimsoll suite`
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub struct PlaceArgs {
     /// catalogue or stages (simulated)
     #[arg(value_name = "PATH|URI|CONFIG")]
     pub place: String,
-    /// Allow writing to this existing file, block device or export: the same path or URI again. ITS DATA ARE LOST
+    /// Allow writing to this existing file, block device or export; repeat its path or URI. ITS DATA ARE LOST
     #[arg(long, value_name = "PATH|URI")]
     pub destroy: Vec<PathBuf>,
     /// Memory of the host. With a product, its page cache is simulated; on a real host it replaces the detected size

@@ -1,76 +1,114 @@
-//! The flags of the commands about emulated volumes: `serve` and `volume`.
+//! Flags of `plimsoll serve` and `plimsoll volume`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use plimsoll_front::sockets::Place;
+use plimsoll_front::sockets::ListenAddress;
 use plimsoll_service::client::Address;
 use plimsoll_units::{Bytes, Span};
 
-use super::TlsArgs;
+use super::iscsi::{portal, target_name};
+use super::{ChapArgs, CloudArgs, TlsArgs};
 use crate::words::Share;
 
 pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:
   plimsoll serve                                      volumes in the default directory, over Unix sockets
   plimsoll serve /srv/volumes --listen tcp:0.0.0.0:10809
+  plimsoll serve --iscsi 10.0.0.5:3260 --iscsi 10.0.1.5:3260    each volume is an iSCSI target with two paths
   plimsoll serve --control-tcp 127.0.0.1:7070 --token-file token
-  plimsoll serve --slow 10                            a product that is faster than this host, in slow motion";
+  plimsoll serve --oci 127.0.0.1:9471 --ec2 127.0.0.1:9472    control planes for the oci and aws CLI
+  plimsoll serve --slow 10                            models 10 times slower, for products faster than this host";
 
 pub(super) const VOLUME_EXAMPLES: &str = "\
 Examples:
   plimsoll volume create data --like oci:50GB@0vpu
-  plimsoll volume level data 20                       20 VPUs per GB from now on
-  plimsoll volume attach data /mnt/data --mkfs xfs    a block device of this host, with a filesystem (as root)
+  plimsoll volume level data 20                       change to 20 VPUs per GB
+  plimsoll volume attach data /mnt/data --mkfs xfs    as a block device with a filesystem (as root)
+  plimsoll volume attach data /mnt/data --iscsi       show the commands for another machine
   plimsoll volume snapshot data before; plimsoll volume restore data before
   plimsoll volume clone data test --like aws/gp3:50GiB
   plimsoll volume autotune data --default 0 --most 50 --detached-after 336h
   plimsoll volume record data data.trace; plimsoll volume record data --stop
   plimsoll volume faults data --spikes 0.1% --spike 50ms --seed 7
-  plimsoll volume fsck                                is the data directory sound? (while there is no service)
-  plimsoll volume scrub data                          are its data what was written? (with checksums)
+  plimsoll volume fsck                                check the data directory (while no service runs)
+  plimsoll volume scrub data                          compare data with checksums
   plimsoll volume top";
+
+pub(super) const WEB_EXAMPLES: &str = "\
+Examples:
+  plimsoll web                                        the console of the default data directory; prints its URL
+  plimsoll web /srv/volumes --web 127.0.0.1:0         another directory, on any free port
+  ssh -L 7580:127.0.0.1:7580 db1 plimsoll web         the console of another host";
+
+/// `plimsoll web`
+#[derive(Debug, Args)]
+pub struct WebArgs {
+    #[command(flatten)]
+    pub serve: ServeArgs,
+}
 
 /// `plimsoll serve`
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The data directory, made when it is not there; by default /var/lib/plimsoll for root, else ~/.local/share/plimsoll
+    /// Data directory, created if missing; by default /var/lib/plimsoll for root, otherwise ~/.local/share/plimsoll
     pub directory: Option<PathBuf>,
-    /// Where NBD clients come in: unix:PATH or tcp:HOST:PORT, as often as wished; by default nbd.sock in the data directory
+    /// Listening address of NBD, unix:PATH or tcp:HOST:PORT; repeatable; by default nbd.sock in the data directory
     #[arg(long, value_name = "PLACE")]
-    pub listen: Vec<Place>,
+    pub listen: Vec<ListenAddress>,
+    /// Portal of the iSCSI targets of all volumes, repeatable: each is a path; none by default
+    #[arg(long, value_name = "HOST:PORT", value_parser = portal)]
+    pub iscsi: Vec<ListenAddress>,
+    /// Address that iSCSI discovery returns, repeatable; by default those of the portals
+    #[arg(long, value_name = "HOST:PORT", value_parser = portal, requires = "iscsi")]
+    pub iscsi_advertise: Vec<ListenAddress>,
+    /// Prefix of the names of iSCSI targets, unless the product defines it
+    #[arg(long, value_name = "IQN", default_value = "iqn.2026-01.local.plimsoll", value_parser = target_name)]
+    pub iscsi_prefix: String,
+    /// Commands in flight of an iSCSI session, unless the product defines it
+    #[arg(long, value_name = "COMMANDS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub iscsi_queue_depth: u32,
     /// The Unix socket of the control API; by default control.sock in the data directory
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
-    /// The control API over TCP too, for those who show the token
+    /// Additional TCP address of the control API, for clients with the token
     #[arg(long, value_name = "HOST:PORT", requires = "token_file")]
     pub control_tcp: Option<String>,
-    /// The token of the control over TCP: a file of one line that only its owner may read
+    /// File with the token of the control API over TCP: a single line, readable by its owner only
     #[arg(long, value_name = "FILE", requires = "control_tcp")]
     pub token_file: Option<PathBuf>,
-    /// Bytes that data may use; by default what the filesystem has
+    /// Maximum bytes of data; by default limited by the filesystem
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<Bytes>,
-    /// Keep a checksum of each 4 KiB of data, so that damaged data are never served; of a new data directory, and for good
+    /// Store a checksum for each 4 KiB of data and never serve damaged data; set permanently when the data directory is
+    /// created
     #[arg(long)]
     pub checksums: bool,
-    /// Let the model's time run so many times slower than the clock, for products that are faster than this host
+    /// Run models N times slower than the clock, for products faster than this host
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub slow: u32,
-    /// Run with real-time priority (needs the right to it)
+    /// Use real-time priority (requires the privilege)
     #[arg(long)]
     pub rt: bool,
-    /// Attach again what an earlier run left attached: the same volumes at the same mount points (as root)
+    /// Reattach volumes that an earlier run left attached, at the same mount points (as root)
     #[arg(long)]
     pub reattach: bool,
-    /// Record what each volume that is there is asked, as NAME-MOMENT.trace in this folder; later ones: plimsoll volume record
+    /// Record requests of each existing volume as NAME-TIME.trace in this directory; for later volumes use plimsoll
+    /// volume record
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
-    /// A folder of product files of one's own
+    /// Directory with additional product files
     #[arg(long, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
+    /// The web console at this loopback address; prints a URL that opens it once. With `plimsoll web` 127.0.0.1:7580
+    #[arg(long, value_name = "HOST:PORT")]
+    pub web: Option<String>,
+    #[command(flatten)]
+    pub cloud: CloudArgs,
     #[command(flatten)]
     pub tls: TlsArgs,
+    #[command(flatten)]
+    pub chap: ChapArgs,
 }
 
 /// `plimsoll volume`
@@ -78,23 +116,23 @@ pub struct ServeArgs {
 pub struct VolumeArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
-    /// What to do
+    /// Subcommand
     #[command(subcommand)]
     pub command: VolumeCommand,
 }
 
-/// How the service is reached, and how its answers are shown.
+/// Address of the service, and output form.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Service")]
 pub struct ReachArgs {
-    /// The service: its control socket or data directory, or http://HOST:PORT; by default `PLIMSOLL_SERVICE`, else the
+    /// The service: control socket, data directory, or http://HOST:PORT; by default `PLIMSOLL_SERVICE`, otherwise the
     /// socket in the default data directory
     #[arg(long, global = true, value_name = "PATH|URL")]
     pub service: Option<Address>,
-    /// The token of a service over TCP: the file that it is in
+    /// File with the token of a service over TCP
     #[arg(long, global = true, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Print the answer of the API, as JSON
+    /// Print the API response as JSON
     #[arg(long, global = true)]
     pub json: bool,
     /// Print without colours
@@ -102,143 +140,148 @@ pub struct ReachArgs {
     pub no_color: bool,
 }
 
-/// What `plimsoll volume` does.
+/// Subcommands of `plimsoll volume`.
 #[derive(Debug, Subcommand)]
 pub enum VolumeCommand {
-    /// Make a volume that behaves like a product
+    /// Create a volume that emulates a product
     Create {
-        /// Its name: at most 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit
+        /// Name: up to 64 letters, digits, `-`, `_` and `.`, starting with a letter or digit
         name: String,
         /// What it is like: a configuration of the catalogue, or stages of a model
         #[arg(long, value_name = "CONFIG|MODEL")]
         like: String,
-        /// Its size, where that is not the product's capacity; needed for stages
+        /// Size, if different from the product's capacity; required for stages
         #[arg(long, value_name = "SIZE")]
         size: Option<Bytes>,
-        /// A group whose limits it shares
+        /// Group with shared limits
         #[arg(long)]
         group: Option<String>,
-        /// What determines the service times of its model; drawn from the name by default
+        /// Seed of the model's service times; by default derived from the name
         #[arg(long)]
         seed: Option<u64>,
     },
     /// List volumes and snapshots
     List,
-    /// Show all that is known of a volume: product, model, cost, and how faithful it was
+    /// Show a volume: product, model, cost and fidelity
     Show {
-        /// Its name
+        /// Name of the volume
         name: String,
     },
-    /// Change the level or the product of a volume while it is used
+    /// Change the level or product of a volume online
     Level {
-        /// Its name
+        /// Name of the volume
         name: String,
-        /// A number for the product's level, settings (20vpu, iops=12000, P40), or a whole configuration
+        /// Level number, settings (20vpu, iops=12000, P40), or a whole configuration
         to: String,
-        /// Break clients off where the real product changes detached only
+        /// Disconnect clients if the real product requires detaching for the change
         #[arg(long)]
         force_detach: bool,
     },
-    /// Make a volume larger while it is used
+    /// Enlarge a volume online
     Resize {
-        /// Its name
+        /// Name of the volume
         name: String,
-        /// Its size from now on
+        /// New size
         size: Bytes,
     },
-    /// Keep the present content of a volume
+    /// Create a snapshot of a volume
     Snapshot {
-        /// Whose content
+        /// Name of the volume
         name: String,
-        /// The name of the snapshot
+        /// Name of the snapshot
         snapshot: String,
     },
-    /// Make a volume of its own with the present content of another one: at once, sharing what stays the same
+    /// Create an independent volume with the content of another, immediately, sharing unchanged data
     Clone {
-        /// Whose content
+        /// Name of the source
         name: String,
-        /// The name of the clone
+        /// Name of the clone
         clone: String,
-        /// What it is like; as its origin by default
+        /// Product to emulate; by default that of the source
         #[arg(long, value_name = "CONFIG|MODEL")]
         like: Option<String>,
     },
-    /// Give a volume the content of a snapshot, or of another volume
+    /// Replace the content of a volume by that of a snapshot or another volume
     Restore {
-        /// Whose content is replaced
+        /// Name of the volume to replace
         name: String,
-        /// Whose content it gets
+        /// Name of the source
         from: String,
     },
-    /// Make a volume a block device of this host, and mount a filesystem on it
+    /// Attach a volume as a block device of this host, optionally with a mounted filesystem
     Attach(AttachArgs),
-    /// Undo that: unmount, take the device back, end the file
+    /// Detach a volume: unmount it and remove the block device
     Detach {
-        /// Its name
+        /// Name of the volume
         name: String,
-        /// Clear what a service that was killed left, while there is none
+        /// Remove the attachments of a killed service, while no service runs
         #[arg(long)]
         offline: bool,
     },
+    /// Make the other controller the owner of a volume with asymmetric paths over iSCSI
+    Failover {
+        /// Its name
+        name: String,
+    },
     /// Delete volumes or snapshots with their data
     Delete {
-        /// Their names
+        /// Names
         #[arg(required = true)]
         names: Vec<String>,
-        /// Without a question; needed where standard input is not a terminal
+        /// Do not ask for confirmation; required if standard input is not a terminal
         #[arg(long, short = 'y')]
         yes: bool,
     },
-    /// Check a data directory while no service has it
+    /// Check a data directory that is not in use
     Fsck {
         /// The data directory; by default that of the service
         directory: Option<PathBuf>,
-        /// Repair it: what cannot be used is kept as a file and cut off, and what is missing reads as zeros
+        /// Repair: unusable data are moved to a file, missing data read as zeros
         #[arg(long)]
         repair: bool,
-        /// Compute checksums for all data, as they are, of a directory that was made without
+        /// Add checksums, computed from the present data, to a directory without them
         #[arg(long)]
         add_checksums: bool,
     },
-    /// Compare data with their checksums, while the service runs
+    /// Compare data with their checksums while the service runs
     Scrub {
         /// The volume or snapshot; all by default
         name: Option<String>,
-        /// Bytes a second at most, so that clients are served meanwhile
+        /// Maximum bytes per second
         #[arg(long, value_name = "SIZE", default_value = "100MiB")]
         rate: Bytes,
     },
-    /// Show the counts of a volume, and how faithful it was
+    /// Show the counters and the fidelity of a volume
     Stats {
-        /// Its name
+        /// Name of the volume
         name: String,
     },
-    /// Watch volumes: what they do, what binds them, and how faithful they are (q ends it)
+    /// Monitor volumes: activity, limits and fidelity (q quits)
     Top {
-        /// Their names; all by default
+        /// Names; all by default
         names: Vec<String>,
-        /// One look over a second, and no more
+        /// Print a single sample of one second
         #[arg(long)]
         once: bool,
     },
-    /// Let the level of a volume follow its load, or sink while nobody has it
+    /// Let the level of a volume follow its load, or drop while it is detached
     Autotune(AutotuneArgs),
-    /// Let the requests of a volume suffer
+    /// Inject faults into the requests of a volume
     Faults(FaultsArgs),
-    /// Record what a volume is asked as a trace, for `plimsoll simulate --replay`
+    /// Record the requests of a volume as a trace, for `plimsoll simulate --replay`
     Record {
-        /// Its name
+        /// Name of the volume
         name: String,
-        /// A new file, on the service's host
+        /// New file on the service's host
         #[arg(conflicts_with = "stop")]
         file: Option<PathBuf>,
-        /// End the recording
+        /// Stop the recording
         #[arg(long)]
         stop: bool,
     },
-    /// Instances whose limits several volumes share
+    /// Groups of volumes with shared limits, such as those of an instance
     Group {
-        /// What to do
+        /// Subcommand
         #[command(subcommand)]
         command: GroupCommand,
     },
@@ -247,57 +290,60 @@ pub enum VolumeCommand {
 /// `plimsoll volume attach`
 #[derive(Debug, Args)]
 pub struct AttachArgs {
-    /// Its name
+    /// Name of the volume
     pub name: String,
-    /// The directory that the filesystem on it is mounted at; made where there is none
+    /// Mount point, created if missing
     pub mountpoint: Option<PathBuf>,
-    /// Make a filesystem on it first; refused where the volume carries something already
+    /// Create a filesystem first; refused if the volume is not empty
     #[arg(long, value_name = "KIND")]
     pub mkfs: Option<MakeFs>,
     /// Options for mount, such as noatime
     #[arg(long, value_name = "OPTIONS", requires = "mountpoint")]
     pub mount_options: Option<String>,
-    /// Show it as a file only, without a block device
+    /// Expose the volume as a file only, without a block device
     #[arg(long, conflicts_with_all = ["mountpoint", "mkfs"])]
     pub file: bool,
+    /// Print the commands that attach it over iSCSI, on any machine
+    #[arg(long, conflicts_with_all = ["file", "mkfs", "mount_options"])]
+    pub iscsi: bool,
 }
 
-/// A kind of filesystem.
+/// A filesystem type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum MakeFs {
-    /// The usual one
+    /// ext4
     Ext4,
-    /// Grows while it is mounted, also without the right to resource limits
+    /// XFS, which can grow while mounted
     Xfs,
 }
 
 /// `plimsoll volume autotune`
 #[derive(Debug, Args)]
 pub struct AutotuneArgs {
-    /// Its name
+    /// Name of the volume
     pub name: String,
-    /// The level that it goes back to
+    /// Default level
     #[arg(long, value_name = "LEVEL", requires = "most")]
     pub default: Option<u32>,
-    /// The level that it does not exceed
+    /// Maximum level
     #[arg(long, value_name = "LEVEL", requires = "default")]
     pub most: Option<u32>,
-    /// How far one change goes; the product's by default, or 10
+    /// Size of a step; by default that of the product, or 10
     #[arg(long, value_name = "LEVELS", requires = "most")]
     pub step: Option<u32>,
-    /// Throttled for so long: one step up
+    /// Throttled time before a step up
     #[arg(long, value_name = "TIME", requires = "most")]
     pub up_after: Option<Span>,
-    /// Idle for so long: the first step down
+    /// Idle time before the first step down
     #[arg(long, value_name = "TIME", requires = "most")]
     pub down_first: Option<Span>,
-    /// And for so long: each further one
+    /// Idle time before each further step down
     #[arg(long, value_name = "TIME", requires = "most")]
     pub down_next: Option<Span>,
-    /// Without a client for so long: the lowest level, until one comes; OCI waits for 336h
+    /// Time without clients before the lowest level; OCI waits for 336h
     #[arg(long, value_name = "TIME")]
     pub detached_after: Option<Span>,
-    /// Leave its level as it is from now on
+    /// Disable autotuning
     #[arg(long, conflicts_with_all = ["default", "detached_after"])]
     pub off: bool,
 }
@@ -305,40 +351,40 @@ pub struct AutotuneArgs {
 /// `plimsoll volume faults`
 #[derive(Debug, Args)]
 pub struct FaultsArgs {
-    /// Its name
+    /// Name of the volume
     pub name: String,
-    /// Which requests are met: the same seed meets the same ones
+    /// Seed that selects the affected requests
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Only these: read, write, flush or trim
+    /// Only requests of this kind: read, write, flush or trim
     #[arg(long, value_name = "KIND")]
     pub only: Option<String>,
     /// Share of requests that fail with EIO, such as 0.1% or 50ppm
     #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub errors: Share,
-    /// Share of requests that are answered later
+    /// Share of delayed requests
     #[arg(long, value_name = "SHARE", default_value = "0%", requires = "spike")]
     pub spikes: Share,
-    /// How much later
+    /// Delay
     #[arg(long, value_name = "TIME")]
     pub spike: Option<Span>,
-    /// Share of requests whose connection is torn instead of an answer
+    /// Share of requests that close the connection instead of a reply
     #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub tears: Share,
-    /// Answer nothing for so long, from now on
+    /// Stop replies for this time, starting now
     #[arg(long, value_name = "TIME")]
     pub stall: Option<Span>,
-    /// Let its requests suffer nothing any more
+    /// Disable all faults
     #[arg(long, conflicts_with_all = ["only", "errors", "spikes", "spike", "tears", "stall"])]
     pub off: bool,
 }
 
-/// What `plimsoll volume group` does.
+/// Subcommands of `plimsoll volume group`.
 #[derive(Debug, Subcommand)]
 pub enum GroupCommand {
-    /// Make a group
+    /// Create a group
     Create {
-        /// Its name
+        /// Name of the group
         name: String,
         /// A machine of the catalogue, or stages of a model
         #[arg(long, value_name = "MACHINE|MODEL")]
@@ -348,7 +394,7 @@ pub enum GroupCommand {
     List,
     /// Delete a group without volumes
     Delete {
-        /// Its name
+        /// Name of the group
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Counters of this host: `/proc/diskstats`, `/proc/stat`, `/proc/pressure/io`, and which devices lie below which.
+//! Counters of this host: `/proc/diskstats`, `/proc/stat`, `/proc/pressure/io`, and the hierarchy of devices.
 
 use std::fs;
 use std::path::Path;
@@ -31,10 +31,10 @@ const COLUMNS: [&str; 17] = [
 /// Columns of the first line of `/proc/stat`.
 const TIMES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
-/// What is in memory, or has no storage of its own.
+/// Devices in memory or without storage.
 const NO_STORAGE: [&str; 5] = ["loop", "ram", "zram", "sr", "fd"];
 
-/// Devices that are followed: a line has to stay readable.
+/// Maximum number of devices, which limits the length of lines.
 const MOST_DEVICES: usize = 1_000;
 
 pub(super) struct Linux {
@@ -54,7 +54,7 @@ impl Source for Linux {
 
     fn connect(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
         let entries = fs::read_dir("/sys/block")
-            .map_err(|error| Lost::Why(format!("/sys/block cannot be read: {error}; this works on Linux alone")))?;
+            .map_err(|error| Lost::Why(format!("cannot read /sys/block: {error}; Linux is required")))?;
         let mut names: Vec<String> =
             entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
@@ -63,7 +63,7 @@ impl Source for Linux {
         let arrays: Map<String, Value> =
             devices.iter().filter(|name| is_array(name)).map(|name| (name.clone(), json!(members(name)))).collect();
         if devices.is_empty() {
-            return Err(Lost::Why("no block device of its own: collect on the host that has the storage".to_owned()));
+            return Err(Lost::Why("no local block device: collect on the host that has the storage".to_owned()));
         }
         let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), about(name))).collect();
         self.devices = devices;
@@ -87,7 +87,7 @@ impl Source for Linux {
 
     fn sample(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
         let text = fs::read_to_string("/proc/diskstats")
-            .map_err(|error| Lost::Why(format!("/proc/diskstats cannot be read: {error}")))?;
+            .map_err(|error| Lost::Why(format!("cannot read /proc/diskstats: {error}")))?;
         let uptime = read("/proc/uptime").split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
         let fields = [
             ("at", super::now()),
@@ -104,12 +104,12 @@ impl Source for Linux {
     }
 }
 
-/// A file's text without the line end; empty when it cannot be read.
+/// The text of a file without the line end; empty if it cannot be read.
 fn read(path: &str) -> String {
     fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
-/// True for devices that lie on no others: those above them count the same operations again.
+/// True for devices at the bottom of the hierarchy; devices above them count the same operations again.
 fn is_lowest(name: &str) -> bool {
     let no_storage = NO_STORAGE
         .iter()
@@ -118,13 +118,13 @@ fn is_lowest(name: &str) -> bool {
     !no_storage && slaves == 0
 }
 
-/// True for software RAID that has members.
+/// True for software RAID with members.
 fn is_array(name: &str) -> bool {
     let is_named = name.strip_prefix("md").is_some_and(|rest| rest.starts_with(|byte: char| byte.is_ascii_digit()));
     is_named && !members(name).is_empty()
 }
 
-/// The disks that an array lies on, by itself or by partitions.
+/// The disks of an array, directly or through partitions.
 fn members(array: &str) -> Vec<String> {
     let slaves = fs::read_dir(Path::new("/sys/block").join(array).join("slaves")).into_iter().flatten().flatten();
     let disk = |slave: fs::DirEntry| {
@@ -163,7 +163,7 @@ fn devices(diskstats: &str, wanted: &[String]) -> Map<String, Value> {
     devices
 }
 
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`: microseconds since the start.
+/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`: microseconds since boot.
 fn pressure(text: &str) -> Value {
     let total = |start: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(start))?;
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_named_as_far_as_a_kernel_has_them() {
+    fn available_columns_are_named() {
         let text = "   8       0 sda 10 1 80 5 20 2 160 6 0 7 11\n   8       1 sda1 9 9 9 9 9 9 9 9 9 9 9\n";
         let found = devices(text, &["sda".to_owned()]);
         assert_eq!(found.len(), 1);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_does_not_say_is_absent() {
+    fn missing_counters_are_absent() {
         let both = "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=3\n";
         assert_eq!(pressure(both), json!({"some_us": 12, "full_us": 3}));
         assert_eq!((pressure(""), ticks("")), (Value::Null, Value::Null));

@@ -1,4 +1,4 @@
-//! The file that snapshots go to: one line each, handed to the system before the next one is taken.
+//! The output file of snapshots: a line each, passed to the system before the next snapshot.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
 pub(super) struct Log {
     name: String,
@@ -16,8 +16,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Makes the file, which must not exist, and writes the head.
-    pub(super) fn create(path: Option<&Path>, source: &str, head: &Map<String, Value>) -> Result<Self, Trouble> {
+    /// Creates the file, which must not exist, and writes the header.
+    pub(super) fn create(path: Option<&Path>, source: &str, head: &Map<String, Value>) -> Result<Self, CliError> {
         let (name, out): (String, Box<dyn Write>) = match path {
             Some(path) if path.as_os_str() == "-" => ("standard output".to_owned(), Box::new(std::io::stdout())),
             _ => {
@@ -27,11 +27,11 @@ impl Log {
                 match file {
                     Ok(file) => (name, Box::new(file)),
                     Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                        return Err(Trouble::usage(format!("{name} is there already: give another name with --out")));
+                        return Err(CliError::usage(format!("{name} exists: use another name with --out")));
                     }
                     Err(error) => {
                         let error = anyhow::Error::from(error).context(format!("cannot write {name}: see --out"));
-                        return Err(Trouble::Failed(error));
+                        return Err(CliError::Failed(error));
                     }
                 }
             }
@@ -45,31 +45,31 @@ impl Log {
         &self.name
     }
 
-    /// Snapshots so far.
+    /// Number of snapshots.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    pub(super) fn write(&mut self, sample: &Map<String, Value>) -> Result<(), Trouble> {
+    pub(super) fn write(&mut self, sample: &Map<String, Value>) -> Result<(), CliError> {
         self.put(sample)?;
         self.count += 1;
         Ok(())
     }
 
-    /// Says what went wrong at this moment.
-    pub(super) fn note(&mut self, text: &str) -> Result<(), Trouble> {
+    /// Records an error with its time.
+    pub(super) fn note(&mut self, text: &str) -> Result<(), CliError> {
         let note = [("at".to_owned(), super::now()), ("note".to_owned(), json!(text))];
         self.put(&note.into_iter().collect())
     }
 
-    fn put(&mut self, object: &Map<String, Value>) -> Result<(), Trouble> {
+    fn put(&mut self, object: &Map<String, Value>) -> Result<(), CliError> {
         let written = self.out.write_all(line(object).as_bytes()).and_then(|()| self.out.flush());
-        let what = || format!("cannot write {}: what was written before stays", self.name);
-        written.with_context(what).map_err(Trouble::Failed)
+        let context = || format!("cannot write {}: earlier snapshots are kept", self.name);
+        written.with_context(context).map_err(CliError::Failed)
     }
 }
 
-/// An object as its line, with the format first where it is a head.
+/// An object as a line; a header begins with the format.
 pub fn line(object: &Map<String, Value>) -> String {
     let first = ["format", "at"].into_iter().filter_map(|key| object.get_key_value(key));
     let rest = object.iter().filter(|(key, _)| !["format", "at"].contains(&key.as_str()));

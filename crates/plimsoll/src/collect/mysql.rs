@@ -1,4 +1,4 @@
-//! Status variables of a MySQL or MariaDB server, asked for by its client.
+//! Status variables of a MySQL or MariaDB server through its client.
 
 use std::process::Command;
 
@@ -9,10 +9,10 @@ use super::client::Client;
 use super::{Lost, Source};
 use crate::args::CollectMysql;
 
-/// What the server says at the end of an answer.
+/// End marker of an answer.
 const END: &str = "plimsoll-end";
 
-/// Clients, the first that is there.
+/// Names of the client, in order of preference.
 const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
 
 pub(super) struct Mysql<'a> {
@@ -29,7 +29,7 @@ impl<'a> Mysql<'a> {
         let mut started = Err(Lost::Why(String::new()));
         for name in CLIENTS {
             let mut command = Command::new(name);
-            // The user's options come first: the client wants --defaults-file before all others.
+            // The client requires --defaults-file as the first option.
             command.args(&self.args.client);
             command.args(["--batch", "--skip-column-names", "--unbuffered", "--skip-reconnect"]);
             started = Client::start(command, "install the package mariadb-client or mysql-client");
@@ -57,9 +57,8 @@ impl Source for Mysql<'_> {
         let lines =
             self.ask(&format!("SET SESSION TRANSACTION READ ONLY;\n{}", snapshots::HEAD), stop).map_err(with_remedy)?;
         let line = lines.first().map(String::as_str).unwrap_or_default();
-        snapshots::head(line).ok_or_else(|| {
-            Lost::Why(format!("{line:?} is no answer: give the client no options that change its output"))
-        })
+        snapshots::head(line)
+            .ok_or_else(|| Lost::Why(format!("unexpected answer {line:?}: omit client options that change the output")))
     }
 
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
@@ -71,9 +70,9 @@ impl Source for Mysql<'_> {
 fn with_remedy(lost: Lost) -> Lost {
     match lost {
         Lost::Why(why) if why.contains("Access denied") => {
-            Lost::Why(format!("{why}; give -- --user NAME, and the password in ~/.my.cnf or by --defaults-file=FILE"))
+            Lost::Why(format!("{why}; use -- --user NAME, and the password in ~/.my.cnf or --defaults-file=FILE"))
         }
-        Lost::Why(why) => Lost::Why(format!("{why}; try the client with the same options")),
+        Lost::Why(why) => Lost::Why(format!("{why}; test the client with the same options")),
         Lost::Stopped => Lost::Stopped,
     }
 }

@@ -1,15 +1,15 @@
-//! The scripts for Oracle, which plimsoll only prints: whoever runs them reads them first.
+//! Scripts for Oracle, which are only printed.
 
 use crate::args::CollectOracle;
+use crate::cli_error::CliError;
 use crate::output;
-use crate::trouble::Trouble;
 
-/// Reads AWR's history, which is licensed with the Diagnostics Pack.
+/// Reads the AWR history, which requires the Diagnostics Pack.
 const HISTORY: &str = include_str!("oracle/history.sql");
-/// Reads V$ views alone.
+/// Reads V$ views only.
 const SAMPLES: &str = include_str!("oracle/samples.sql");
 
-pub(super) fn print(args: &CollectOracle) -> Result<(), Trouble> {
+pub(super) fn print(args: &CollectOracle) -> Result<(), CliError> {
     let script = if args.without_diagnostics_pack { SAMPLES } else { HISTORY };
     output::print(script.as_bytes())
 }
@@ -18,7 +18,7 @@ pub(super) fn print(args: &CollectOracle) -> Result<(), Trouble> {
 mod tests {
     use super::{HISTORY, SAMPLES};
 
-    /// Words that change anything outside of a session.
+    /// Statements with effects outside of the session.
     const CHANGES: [&str; 14] = [
         "insert ",
         "update ",
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_licensed_is_in_one_script_alone() {
+    fn only_one_script_uses_licensed_views() {
         let samples = statements(SAMPLES);
         for licensed in ["dba_hist_", "v$active_session_history", "v$sysmetric_summary"] {
             assert!(!samples.contains(licensed), "{licensed}");
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_row_that_is_read_is_written() {
+    fn every_parsed_row_kind_is_written() {
         for script in [HISTORY, SAMPLES] {
             assert!(script.contains("{\"format\":\"plimsoll.snapshots/1\",\"source\":\"oracle\""));
             for kind in ["metric", "filetype", "time", "stat", "event", "bucket", "host"] {

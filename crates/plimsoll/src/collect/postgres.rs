@@ -1,4 +1,4 @@
-//! Counters of a PostgreSQL server, asked for by psql. What it is asked stands in the crate of databases.
+//! Counters of a PostgreSQL server through psql. The queries are in `plimsoll-database`.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use super::client::Client;
 use super::{Lost, Source};
 use crate::args::CollectPostgres;
 
-/// What the server says at the end of an answer.
+/// End marker of an answer.
 const END: &str = "plimsoll-end";
 
 pub(super) struct Postgres<'a> {
@@ -25,7 +25,7 @@ impl<'a> Postgres<'a> {
 
     fn command(&self) -> Command {
         let mut command = Command::new("psql");
-        // Without the user's own settings, aligned with nothing, and never with a question for a password.
+        // No psqlrc, unaligned output, no password prompt.
         command.args(["-X", "-A", "-t", "-q", "-w", "-v", "ON_ERROR_STOP=1"]).args(&self.args.client);
         if let Some(url) = &self.args.url {
             command.arg("-d").arg(url);
@@ -43,7 +43,7 @@ impl<'a> Postgres<'a> {
         match serde_json::from_str(&lines.join(" ")) {
             Ok(Value::Object(object)) => Ok(object),
             _ => Err(Lost::Why(format!(
-                "psql: {} is no answer: give it no options that change its output",
+                "psql: unexpected answer {}: omit options that change the output",
                 lines.join(" ")
             ))),
         }
@@ -65,7 +65,7 @@ impl Source for Postgres<'_> {
         let statements = head.remove("statements") == Some(Value::Bool(true));
         if version < 100_000 {
             return Err(Lost::Why(
-                "the server is older than PostgreSQL 10: collect linux on its host instead".to_owned(),
+                "the server is older than PostgreSQL 10: use plimsoll collect linux on its host".to_owned(),
             ));
         }
         self.query = collected::snapshot(version, statements);
@@ -74,8 +74,8 @@ impl Source for Postgres<'_> {
 
     fn missing(&self, sample: &Map<String, Value>) -> Option<&'static str> {
         (sample.get("server")?.get("track_io_timing")? == "off").then_some(
-            "track_io_timing is off: reads and writes are counted without their times, and diagnose cannot tell what they \
-             cost; end this, set it (ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();), and collect again",
+            "track_io_timing is off: reads and writes are counted without durations, which diagnose \
+             needs; stop, set it (ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();), and collect again",
         )
     }
 
@@ -90,7 +90,7 @@ fn with_remedy(lost: Lost) -> Lost {
         Lost::Why(why) if why.contains("password") => {
             Lost::Why(format!("{why}; set PGUSER and PGPASSWORD, or write the password to ~/.pgpass"))
         }
-        Lost::Why(why) => Lost::Why(format!("{why}; try psql with the same URL or PG… variables")),
+        Lost::Why(why) => Lost::Why(format!("{why}; test psql with the same URL or PG… variables")),
         Lost::Stopped => Lost::Stopped,
     }
 }

@@ -1,4 +1,4 @@
-//! The data of a suite in a database that is there: loaded once, recognised by their marker, measured on, and dropped.
+//! The data of a suite in an existing database: loading, recognition by marker, use, and removal.
 
 use plimsoll_database::{Address, DataMarker, Database, Failure};
 use plimsoll_suite::{Facts, Phases, Recipe, Step, StepResult};
@@ -6,43 +6,42 @@ use plimsoll_units::Bytes;
 
 use super::{connected, trouble};
 use crate::args::{DatabaseArgs, PhaseWord};
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::trouble::Trouble;
 
-/// How many names of objects are told of a refusal.
+/// Maximum number of object names in a message.
 const SHOWN: usize = 3;
 
-/// The data of a suite in a database that it was pointed to.
+/// The data of a suite in an existing database.
 pub struct Data {
     address: Address,
-    /// A connection of its own.
+    /// A separate connection.
     database: Box<dyn Database>,
     marker: DataMarker,
     phase: Option<PhaseWord>,
-    /// They were loaded by an earlier run.
+    /// True if they were loaded by an earlier run.
     were_there: bool,
-    /// Why they could not be marked, the first time.
+    /// The first error of marking them.
     unmarked: Option<Failure>,
 }
 
 impl Data {
-    /// Finds the data of this recipe, or makes room for them: what an earlier run of plimsoll loaded is dropped where its options
-    /// were others, and everything where the user named the database with `--destroy`.
+    /// Finds the data of this recipe, or makes space for them: drops data that an earlier run loaded with other
+    /// options, and everything if the user named the database in `--destroy`.
     ///
     /// # Errors
-    /// The database is a system database, holds something that plimsoll did not make, or has no room for data that are not loaded
-    /// yet.
+    /// The database is a system database, contains objects of others, or lacks space for the data.
     pub fn claim(
         args: &DatabaseArgs,
         url: &str,
         recipe: &dyn Recipe,
         facts: &Facts,
         console: &mut Console,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CliError> {
         check_phase(args, recipe)?;
         let (address, database) = connected(url)?;
         database.check_not_system().map_err(|failure| trouble(failure.during(&address.to_string())))?;
-        // Loading begins with a database that holds no data: what it holds now is dropped first, or refused.
+        // Loading requires a database without data: present data are dropped or refused.
         let room = || check_room(recipe, facts, database.size().map_err(trouble)?);
         if args.destroy.is_some() {
             room()?;
@@ -92,15 +91,15 @@ impl Data {
     /// Drops the data of any suite.
     ///
     /// # Errors
-    /// The database is not reached, or is a system database.
-    pub fn clean_up(args: &DatabaseArgs, url: &str, console: &mut Console) -> Result<(), Trouble> {
+    /// The database is unreachable, or a system database.
+    pub fn clean_up(args: &DatabaseArgs, url: &str, console: &mut Console) -> Result<(), CliError> {
         let (address, database) = connected(url)?;
         database.check_not_system().map_err(|failure| trouble(failure.during(&address.to_string())))?;
         if args.destroy.is_some() {
             return destroy(args, &address, &*database);
         }
         match DataMarker::read(&*database).map_err(trouble)? {
-            (None, _) => console.tell(&format!("{address}: no data of plimsoll are there")),
+            (None, _) => console.tell(&format!("{address}: no data of plimsoll")),
             (Some(marker), others) => {
                 console.tell(&dropping(&address, &marker));
                 marker.drop_data(&*database).map_err(trouble)?;
@@ -110,7 +109,7 @@ impl Data {
         Ok(())
     }
 
-    /// Which steps of the recipe are made.
+    /// The steps of the recipe to run.
     pub fn phases(&self) -> Phases {
         match (self.phase, self.were_there) {
             (Some(PhaseWord::Prepare), _) => Phases::Load,
@@ -119,19 +118,19 @@ impl Data {
         }
     }
 
-    /// Everything that was wanted is there already.
+    /// True if all required data exist.
     pub fn is_prepared(&self) -> bool {
         self.phase == Some(PhaseWord::Prepare) && self.were_there
     }
 
-    /// A step begins: when it counts, all data are there.
+    /// A step begins; all data exist before steps that count.
     pub fn begins(&mut self, step: &Step) {
         if step.counts && !self.marker.complete {
             self.try_to(DataMarker::complete);
         }
     }
 
-    /// A step ended, which may have created objects.
+    /// A step ended and may have created objects.
     pub fn ended(&mut self, seen: &StepResult) {
         if let StepResult::Statements(seen) = seen
             && !seen.changes.is_empty()
@@ -140,11 +139,11 @@ impl Data {
         }
     }
 
-    /// Drops the data, unless they are to stay for other runs.
+    /// Drops the data, unless they are kept for other runs.
     ///
     /// # Errors
-    /// They could not be marked, or cannot be dropped: they are still there then.
-    pub fn finish(mut self, whole: bool, console: &mut Console) -> Result<(), Trouble> {
+    /// They could not be marked or dropped, and still exist.
+    pub fn finish(mut self, whole: bool, console: &mut Console) -> Result<(), CliError> {
         if whole && self.phase == Some(PhaseWord::Prepare) && !self.marker.complete {
             self.try_to(DataMarker::complete);
         }
@@ -177,85 +176,86 @@ impl Data {
     }
 }
 
-/// Refuses phases that a recipe does not have, and those that contradict other flags.
-fn check_phase(args: &DatabaseArgs, recipe: &dyn Recipe) -> Result<(), Trouble> {
+/// Fails for phases that the recipe lacks or that contradict other flags.
+fn check_phase(args: &DatabaseArgs, recipe: &dyn Recipe) -> Result<(), CliError> {
     if recipe.data_key().is_none() && args.phase.is_some() {
         let name = recipe.name();
-        return Err(Trouble::usage(format!(
-            "--phase: {name} makes its tables while it measures: leave --phase out, or drop what a run left with --phase cleanup"
+        return Err(CliError::usage(format!(
+            "--phase: {name} creates its tables during the measurement: omit --phase, or drop leftovers with --phase cleanup"
         )));
     }
     match &args.destroy {
-        Some(name) if args.phase == Some(PhaseWord::Run) => Err(Trouble::usage(format!(
-            "--destroy {name}: --phase run measures on loaded data, which that would drop: leave one of them out"
-        ))),
+        Some(name) if args.phase == Some(PhaseWord::Run) => {
+            Err(CliError::usage(format!("--destroy {name}: --phase run needs the loaded data: omit one of the flags")))
+        }
         _ => Ok(()),
     }
 }
 
-/// Refuses data that do not fit in the free space of the database and in those that are dropped first, where that is known.
+/// Fails if the data exceed the known free space, including space of data that are dropped first.
 ///
 /// # Errors
-/// They are larger.
-pub fn check_room(recipe: &dyn Recipe, facts: &Facts, dropped: Bytes) -> Result<(), Trouble> {
+/// The data exceed the space.
+pub fn check_room(recipe: &dyn Recipe, facts: &Facts, dropped: Bytes) -> Result<(), CliError> {
     let (loads, space) = (recipe.data_size(), Bytes::new(facts.space.get().saturating_add(dropped.get())));
     if facts.database.is_none() || facts.space.get() == 0 || loads <= space {
         return Ok(());
     }
-    Err(Trouble::usage(format!(
-        "{}: about {loads} are to be loaded, and {space} are free there: give a smaller --scale or --table, or another --path",
+    Err(CliError::usage(format!(
+        "{}: about {loads} are to be loaded, but only {space} are free: use a smaller --scale or --table, or another --path",
         facts.subject.name
     )))
 }
 
-/// Drops everything, where the user named the database.
-fn destroy(args: &DatabaseArgs, address: &Address, database: &dyn Database) -> Result<(), Trouble> {
+/// Drops everything if the user named the database.
+fn destroy(args: &DatabaseArgs, address: &Address, database: &dyn Database) -> Result<(), CliError> {
     let (Some(given), name) = (&args.destroy, database.name().or(address.name())) else { return Ok(()) };
     if Some(given.as_str()) != name {
         let name = name.unwrap_or("unknown");
-        return Err(Trouble::usage(format!("--destroy {given}: that is not the database's name, which is {name}")));
+        return Err(CliError::usage(format!("--destroy {given}: the name of the database is {name}")));
     }
     database.destroy_contents(None).map_err(trouble)
 }
 
-fn refuse_others(address: &Address, is_marked: bool, others: &[String]) -> Result<(), Trouble> {
+fn refuse_others(address: &Address, is_marked: bool, others: &[String]) -> Result<(), CliError> {
     let Some(shown) = shown(others) else { return Ok(()) };
     let name = address.name().unwrap_or("NAME");
-    let what = if is_marked { "besides data of plimsoll it has" } else { "it is not empty: it has" };
-    Err(Trouble::usage(format!(
-        "{address}: {what} {shown}, which plimsoll did not make: name an empty database, or add --destroy {name} if all of \
-         it may be lost"
+    let prefix =
+        if is_marked { "in addition to data of plimsoll, it contains" } else { "it is not empty: it contains" };
+    Err(CliError::usage(format!(
+        "{address}: {prefix} {shown}, not created by plimsoll: use an empty database, or add --destroy {name} to allow \
+         dropping everything"
     )))
 }
 
-/// Names what is left in a database whose data were dropped.
+/// Prints the objects that remain in a database after dropping the data.
 fn tell_left(address: &Address, others: &[String], console: &mut Console) {
     if let Some(shown) = shown(others) {
-        console.say(&format!("{address}: left as they are, not being recorded as made by plimsoll: {shown}"));
+        console.say(&format!("{address}: kept objects that are not recorded as created by plimsoll: {shown}"));
     }
 }
 
-/// The first of some objects, and the number of the others.
+/// The first objects and the number of others.
 fn shown(objects: &[String]) -> Option<String> {
     let first = objects.get(..SHOWN.min(objects.len())).filter(|first| !first.is_empty())?.join(", ");
     let more = objects.len().saturating_sub(SHOWN);
     Some(if more == 0 { first } else { format!("{first} and {more} more") })
 }
 
-fn not_prepared(address: &Address, wanted: &DataMarker, found: Option<&DataMarker>) -> Trouble {
+fn not_prepared(address: &Address, wanted: &DataMarker, found: Option<&DataMarker>) -> CliError {
     let why = match found {
-        None => "no data of plimsoll are there".to_owned(),
-        Some(marker) if !marker.complete => format!("loading the data of {} did not come to its end", marker.suite),
+        None => "no data of plimsoll".to_owned(),
+        Some(marker) if !marker.complete => format!("loading the data of {} is incomplete", marker.suite),
         Some(marker) => format!(
-            "it holds data of {} ({}; {}), and this run needs {} ({}; {})",
+            "it contains data of {} ({}; {}), but this run needs {} ({}; {})",
             marker.suite, marker.options, marker.version, wanted.suite, wanted.options, wanted.version
         ),
     };
-    Trouble::usage(format!("{address}: {why}: load them with --phase prepare and the same options"))
+    CliError::usage(format!("{address}: {why}: load them with --phase prepare and the same options"))
 }
 
 fn dropping(address: &Address, marker: &DataMarker) -> String {
-    let state = if marker.complete { "" } else { ", which were not loaded to their end" };
+    let state = if marker.complete { "" } else { ", incompletely loaded" };
     let objects = marker.objects.len();
-    format!("{address}: dropping {objects} objects that {} made at {}{state}", marker.suite, marker.time)
+    format!("{address}: dropping {objects} objects created by {} at {}{state}", marker.suite, marker.time)
 }

@@ -1,6 +1,6 @@
-//! The file of snapshots that a suite leaves beside its result: the counters of its database, as `plimsoll collect` writes them.
+//! Snapshots of the database's counters during a suite, in the format of `plimsoll collect`.
 //!
-//! What cannot be written ends the file, and never the suite.
+//! A write error ends the file, but not the suite.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,26 +15,25 @@ use serde_json::{Map, Value, json};
 use crate::collect::{FORMAT, line, now};
 use crate::store::runs_folder;
 
-/// Seconds between two snapshots, as a suite takes them.
+/// Interval of snapshots in seconds.
 const INTERVAL_S: u32 = 1;
-/// Fewer snapshots give no figures.
+/// Minimum number of snapshots for figures.
 const MIN_SNAPSHOTS: u64 = 2;
 
-/// A file that is being written in the folder of kept runs, without a name that anybody looks for. It is removed when this is
-/// dropped, unless it was kept.
+/// A temporary file in the directory of kept runs, removed on drop unless it is kept.
 pub struct Snapshots {
     draft: PathBuf,
     writing: Arc<Mutex<Writing>>,
 }
 
 struct Writing {
-    /// None once something could not be written.
+    /// `None` after a write error.
     file: Option<File>,
     count: u64,
 }
 
 impl Snapshots {
-    /// A file for the snapshots of a database; none where it has no counters to tell, or nothing can be kept.
+    /// A file for the snapshots of a database; `None` if it has no counters, or nothing can be kept.
     pub fn of(database: &dyn Database) -> Option<Self> {
         let source = match database.system() {
             System::Postgres => "postgres",
@@ -61,7 +60,7 @@ impl Snapshots {
         snapshots
     }
 
-    /// Where snapshots go, one by one.
+    /// Receiver of snapshots.
     pub fn sink(&self) -> Sink {
         let writing = Arc::clone(&self.writing);
         Box::new(move |snapshot| {
@@ -76,7 +75,7 @@ impl Snapshots {
         })
     }
 
-    /// Gives the file its name. Returns that; none where there are too few snapshots for figures.
+    /// Renames the file and returns its name; `None` if there are too few snapshots.
     pub fn keep(self, path: &Path) -> anyhow::Result<Option<String>> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if writing.count < MIN_SNAPSHOTS || writing.file.is_none() {
@@ -89,7 +88,7 @@ impl Snapshots {
 
 impl Drop for Snapshots {
     fn drop(&mut self) {
-        // When it was kept there is none.
+        // A kept file no longer has this name.
         let _ = fs::remove_file(&self.draft);
     }
 }
@@ -114,11 +113,11 @@ mod tests {
     }
 
     fn object(value: Value) -> Map<String, Value> {
-        let Value::Object(object) = value else { panic!("{value} is no object") };
+        let Value::Object(object) = value else { panic!("{value} is not an object") };
         object
     }
 
-    /// What PostgreSQL says after so many seconds of reading 1,000 and writing 400 blocks a second.
+    /// Snapshot of PostgreSQL after `second` seconds at 1,000 reads and 400 writes of blocks per second.
     fn postgres(second: u64) -> Map<String, Value> {
         object(json!({
             "at": format!("2026-05-04T10:00:{second:02}.000Z"),
@@ -130,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_suite_leaves_is_read_as_demand() {
+    fn snapshots_of_a_suite_are_read_as_demand() {
         let folder = folder("demand");
         let head = object(json!({"version": "15.19", "block_bytes": 8192, "server": "local:5432"}));
         let snapshots = Snapshots::create(&folder, "postgres", head);
         let mut sink = snapshots.sink();
         (0..12).for_each(|second| sink(&postgres(second)));
-        let kept = snapshots.keep(&folder.join("run-snapshots.jsonl")).unwrap().expect("there are enough");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the draft is the file");
+        let kept = snapshots.keep(&folder.join("run-snapshots.jsonl")).unwrap().expect("enough snapshots");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the temporary file was renamed");
 
         let mut ingest = Ingest::new("run-snapshots.jsonl");
         ingest.feed(&fs::read(&kept).unwrap());
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_leave_nothing() {
+    fn too_few_snapshots_are_discarded() {
         let folder = folder("few");
         let snapshots = Snapshots::create(&folder, "postgres", Map::new());
         snapshots.sink()(&object(json!({"pg_stat_wal": []})));

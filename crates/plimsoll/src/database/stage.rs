@@ -1,5 +1,5 @@
-//! An emulated volume for a server that is made for a run: served by this very program in a process of its own, attached with
-//! a filesystem, and taken down with all that was on it.
+//! An emulated volume for a server created for a run: served by this program in a child process, attached with a
+//! filesystem, and removed afterwards.
 
 mod folders;
 mod service;
@@ -20,53 +20,52 @@ use plimsoll_units::Span;
 use self::folders::Folders;
 use self::service::Service;
 use crate::args::{AttachArgs, MakeArgs, MakeFs};
+use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::offers::{NamedModel, Offers, SPACE};
-use crate::trouble::Trouble;
 use crate::volumes::{Making, asked, attached, detached};
 
-/// The volume's name.
+/// Name of the volume.
 const NAME: &str = "data";
-/// How long a volume that somebody still uses is waited for.
-const IN_USE: Duration = Duration::from_secs(15);
-/// Rates that are tried as the fastest that this host answers safely, each half of the one before.
+/// Time to wait for a volume that is in use.
+const IN_USE_TIMEOUT: Duration = Duration::from_secs(15);
+/// Number of rates to try as the fastest safe rate of this host, each half of the previous.
 const HALVINGS: usize = 8;
-/// More seconds of an emulation than this share may not be later than their model.
+/// Maximum share of seconds in which replies may be later than the model.
 const LATE: f64 = 0.05;
 
-/// The volume. When this is dropped it is detached, and nothing of it stays.
+/// The volume; detached and deleted on drop.
 pub struct Stage {
     service: Service,
     folders: Folders,
-    /// The stages of the model that is measured.
+    /// Stages of the measured model.
     model: String,
-    /// As it is attached.
+    /// The attached volume.
     volume: Volume,
     is_attached: bool,
-    /// The configuration that it becomes for the measurement; none once it is.
+    /// Configuration for the measurement; `None` after the change.
     becomes: Option<String>,
-    /// Its counts then.
+    /// Counters at the change.
     begun: Stats,
-    /// Levels that it will have, and when, soonest first.
+    /// Changes of the level with their times, in chronological order.
     changes: VecDeque<(Span, String)>,
 }
 
 impl Stage {
-    /// Makes the volume that was asked for, and mounts it. Says on the console how far it is.
+    /// Creates and mounts the requested volume, with progress on the console.
     ///
     /// # Errors
-    /// Nobody sells such a volume, this host is too slow for it, this user is not root, or a program is missing. Nothing is
-    /// left then.
-    pub fn make(making: &MakeArgs, like: &str, console: &mut Console) -> Result<Self, Trouble> {
+    /// Unknown product, host too slow, not root, or a missing program. Everything is cleaned up.
+    pub fn make(making: &MakeArgs, like: &str, console: &mut Console) -> Result<Self, CliError> {
         let size = size_of(like, making)?;
         if !rustix::process::geteuid().is_root() {
-            return Err(Trouble::usage(
-                "--like: an emulated volume becomes a block device with a filesystem, which needs root: run it with sudo, or \
-                 leave out --like for the storage of --path itself",
+            return Err(CliError::usage(
+                "--like: attaching an emulated volume as a block device needs root: run as root, or \
+                 omit --like to use the storage of --path directly",
             ));
         }
         let begun = Instant::now();
-        console.tell(&format!("making an emulated volume like {like}, with its data below {}", making.path.display()));
+        console.tell(&format!("creating an emulated volume like {like}, with its data in {}", making.path.display()));
         let folders = Folders::make(&making.path)?;
         let service =
             Service::start(&folders.home, &folders.run, making.terms.products.as_deref(), making.slow, console)?;
@@ -91,23 +90,23 @@ impl Stage {
         console.tell(&format!("mounted after {:.0} s", begun.elapsed().as_secs_f64()));
         if stage.becomes.is_some() {
             console.tell(&format!(
-                "data are loaded at the full speed of this host; from the measurement on it is like {like}"
+                "data are loaded at the full speed of this host; during the measurement the volume emulates {like}"
             ));
         }
         Ok(stage)
     }
 
-    /// Where its filesystem is mounted.
+    /// Mount point of the filesystem.
     pub fn point(&self) -> &Path {
         &self.folders.point
     }
 
-    /// The stages of the model that is measured.
+    /// Stages of the measured model.
     pub fn model(&self) -> &str {
         &self.model
     }
 
-    fn create(&mut self, like: &str, size: Option<u64>) -> Result<(), Trouble> {
+    fn create(&mut self, like: &str, size: Option<u64>) -> Result<(), CliError> {
         let wanted = Create { name: NAME.into(), like: like.into(), size_bytes: size, ..Create::default() };
         match self.service.client.post("/v1/volumes", &wanted) {
             Ok(answer) => {
@@ -115,20 +114,21 @@ impl Stage {
                 Ok(())
             }
             Err(error) if error.is_mistake() => {
-                Err(Trouble::usage(format!("--like {like}: {}", with_our_flag(&error.to_string()))))
+                Err(CliError::usage(format!("--like {like}: {}", with_our_flag(&error.to_string()))))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn attach(&mut self) -> Result<(), Trouble> {
+    fn attach(&mut self) -> Result<(), CliError> {
         let args = AttachArgs {
             name: NAME.into(),
             mountpoint: Some(self.folders.point.clone()),
             mkfs: Some(MakeFs::Ext4),
-            // What was not written when the filesystem was made is not written under the load either.
+            // Inode tables must not be initialised during the load.
             mount_options: Some("noatime,noinit_itable".into()),
             file: false,
+            iscsi: false,
         };
         let answer = attached(&self.service.client, &args, Making::Fresh)?;
         self.is_attached = true;
@@ -137,30 +137,29 @@ impl Stage {
         Ok(())
     }
 
-    /// Its counts, without the seconds that they came of.
-    fn stats(&self) -> Result<Stats, Trouble> {
+    /// Its counters, without per-second values.
+    fn stats(&self) -> Result<Stats, CliError> {
         asked(&self.service.client, &volume_path(NAME, "stats?periods=0"))
     }
 
-    /// Makes it as fast as this host answers safely. False where that is refused.
+    /// Sets the fastest safe rate of this host. Returns false if all are refused.
     fn quicken(&self) -> bool {
         let client = &self.service.client;
         let Ok(about) = asked::<About>(client, "/v1/service") else { return false };
-        // What timers of this host are too coarse for is refused.
+        // Rates that timers of this host cannot resolve are refused.
         let rates = std::iter::successors(Some(about.floor.iops / 2), |rate| Some(rate / 2)).take(HALVINGS);
         rates.take_while(|rate| *rate > 0).any(|rate| {
-            let level = Level { to: format!("limit({rate})"), force_detach: false };
+            let level = Level { to: format!("limit({rate})"), force_detach: false, online: false };
             client.post(&volume_path(NAME, "level"), &level).is_ok()
         })
     }
 
-    /// Unmounts it and takes its device back. What is still to be written is not waited for as the product would make one wait:
-    /// it is to be removed.
-    fn detach(&self) -> Result<(), Trouble> {
+    /// Unmounts it and removes its device, at full speed, as remaining writes are deleted anyway.
+    fn detach(&self) -> Result<(), CliError> {
         let client = &self.service.client;
-        // It only takes longer where that is refused.
+        // Slower if refused.
         self.quicken();
-        let until = Instant::now() + IN_USE;
+        let until = Instant::now() + IN_USE_TIMEOUT;
         while let Err(trouble) = detached(client, NAME) {
             if Instant::now() > until || !self.service.answers() {
                 return Err(trouble);
@@ -174,14 +173,14 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         for (at, level) in self.changes.iter().filter(|_| self.is_attached) {
-            let _ = writeln!(std::io::stderr(), "plimsoll: --change {at}={level}: no sessions went on for so long");
+            let _ = writeln!(std::io::stderr(), "plimsoll: --change {at}={level}: the sessions ended before");
         }
         if self.is_attached
             && let Err(trouble) = self.detach()
             && !self.folders.pull()
         {
-            // There is nobody to return it to.
-            let _ = writeln!(std::io::stderr(), "plimsoll: the emulated volume is not taken down in order: {trouble}");
+            // Drop cannot return an error.
+            let _ = writeln!(std::io::stderr(), "plimsoll: cannot remove the emulated volume: {trouble}");
         }
         self.service.stop();
     }
@@ -206,14 +205,14 @@ impl UnderlyingStorage for Stage {
     fn begin_measuring(&mut self) -> Result<(), String> {
         let Some(like) = self.becomes.take() else { return Ok(()) };
         let point = self.point();
-        let failed = |error: std::io::Error| format!("writing what was loaded to {}: {error}", point.display());
+        let failed = |error: std::io::Error| format!("writing loaded data to {}: {error}", point.display());
         let directory = File::open(point).map_err(failed)?;
         rustix::fs::syncfs(&directory).map_err(|error| failed(error.into()))?;
         uncache(point);
-        let to = Level { to: like.clone(), force_detach: false };
+        let to = Level { to: like.clone(), force_detach: false, online: false };
         let made = self.service.client.post(&volume_path(NAME, "level"), &to);
         let volume = made.and_then(|answer| self.service.client.read(&answer));
-        self.volume = volume.map_err(|error| format!("becoming like {like}: {error}"))?;
+        self.volume = volume.map_err(|error| format!("changing to {like}: {error}"))?;
         self.begun = self.stats().unwrap_or_default();
         Ok(())
     }
@@ -221,7 +220,7 @@ impl UnderlyingStorage for Stage {
     fn change(&mut self, elapsed: Span) -> Option<String> {
         let (_, level) = self.changes.front().filter(|(at, _)| *at <= elapsed)?.clone();
         self.changes.pop_front();
-        let to = Level { to: level.clone(), force_detach: false };
+        let to = Level { to: level.clone(), force_detach: false, online: false };
         match self.service.client.post(&volume_path(NAME, "level"), &to) {
             Ok(_) => Some(level),
             Err(error) => Some(format!("{level} refused: {error}")),
@@ -234,7 +233,8 @@ impl UnderlyingStorage for Stage {
     }
 }
 
-/// Empties the page cache of all files below a directory, whose data are written. What cannot be opened keeps its pages.
+/// Evicts all files of a directory from the page cache after they were written. Files that cannot be opened are
+/// skipped.
 fn uncache(directory: &Path) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         match entry.file_type() {
@@ -248,32 +248,31 @@ fn uncache(directory: &Path) {
     }
 }
 
-/// Too many seconds in which the volume was not what its model says.
+/// A finding about seconds in which the volume did not follow its model.
 fn late(begun: &Stats, now: &Stats) -> Option<Finding> {
     let late = now.unfaithful.saturating_sub(begun.unfaithful);
     let all = late + now.faithful.saturating_sub(begun.faithful);
     (late as f64 > LATE * all as f64).then(|| {
-        let note =
-            format!("in {late} of {all} seconds the volume answered later than its model, as this host was busy");
+        let note = format!("in {late} of {all} seconds replies were later than the model, as this host was busy");
         Finding::NotStorageAlone { note }
     })
 }
 
-/// Size in bytes of a volume of stages, which have no capacity; none for a product. Refuses an unknown model before anything is
-/// created.
-fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, Trouble> {
+/// Size in bytes of a volume of stages, which have no capacity; `None` for a product. Fails for an unknown model before
+/// anything is created.
+fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, CliError> {
     let mut offers = Offers::new(&making.terms)?;
     let named = NamedModel::read(like, || Ok(&mut offers));
-    let named = named.map_err(|trouble| Trouble::usage(format!("--like {like}: {trouble}")))?;
+    let named = named.map_err(|trouble| CliError::usage(format!("--like {like}: {trouble}")))?;
     Ok(named.offer.is_none().then_some(SPACE.get()))
 }
 
-/// What a service is started with is a flag of the suite's here.
+/// Replaces the service's flag in a refusal by the suite's flag.
 fn with_our_flag(refusal: &str) -> String {
     match refusal.split_once(": start the service with --slow ") {
         Some((why, rest)) => {
             let times: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            format!("{why}: add --slow {times}, which lets it answer {times} times slower than it would")
+            format!("{why}: add --slow {times} to run the model {times} times slower")
         }
         None => refusal.to_owned(),
     }
@@ -285,8 +284,8 @@ fn changes_of(asked: &[(Span, String)]) -> VecDeque<(Span, String)> {
     changes.into()
 }
 
-fn interrupted(console: &Console) -> Result<(), Trouble> {
-    if console.interrupted() { Err(Trouble::Interrupted) } else { Ok(()) }
+fn interrupted(console: &Console) -> Result<(), CliError> {
+    if console.interrupted() { Err(CliError::Interrupted) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -294,23 +293,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_fast_may_be_slowed() {
+    fn refusal_of_fast_products_names_the_flag() {
         let refusal = "oci:2TB@120vpu carries 300000 IOPS, and this host 100000 without a model, of which half (50000) is \
                        safe: start the service with --slow 6, which makes time 6 times slower";
         let told = with_our_flag(refusal);
-        assert!(told.ends_with("is safe: add --slow 6, which lets it answer 6 times slower than it would"), "{told}");
+        assert!(told.ends_with("is safe: add --slow 6 to run the model 6 times slower"), "{told}");
         assert_eq!(with_our_flag("no such product"), "no such product");
     }
 
     #[test]
-    fn levels_come_in_the_order_of_time() {
+    fn changes_are_sorted_by_time() {
         let asked = [(Span::from_secs(60), "20vpu".to_owned()), (Span::from_secs(30), "10vpu".to_owned())];
         let levels: Vec<String> = changes_of(&asked).into_iter().map(|(_, level)| level).collect();
         assert_eq!(levels, ["10vpu", "20vpu"]);
     }
 
     #[test]
-    fn an_emulation_that_was_late_too_often_says_so() {
+    fn late_emulation_has_a_finding() {
         let stats = |faithful, unfaithful| Stats { faithful, unfaithful, ..Stats::default() };
         assert_eq!(late(&stats(5, 5), &stats(105, 10)), None);
         let finding = late(&stats(5, 5), &stats(65, 25)).expect("a quarter was late");

@@ -1,10 +1,10 @@
-//! What job files may ask of the machine: files, variables, sizes.
+//! Access of job files to the host: files, variables, sizes.
 
 use std::io::Read;
 
 use plimsoll_fio::Surroundings;
 
-/// Reads with the machine's surroundings.
+/// Calls `read` with the surroundings of this host.
 pub fn within<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     let variable = |name: &str| std::env::var(name).ok();
     read(&Surroundings {
@@ -21,14 +21,14 @@ fn usable_processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
 
-/// Processors that the host has: `0-1` or `0,2-3` are 2 and 4.
+/// Number of processors of the host: `0-1` and `0,2-3` are 2 and 3.
 fn processors_present() -> Option<u32> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/present").ok()?;
     let last: u32 = text.trim().rsplit(['-', ',']).next()?.parse().ok()?;
     last.checked_add(1)
 }
 
-/// Limit of a job file.
+/// Maximum size of a job file.
 const TEXT_MAX: u64 = 16 << 20;
 
 fn text(path: &str) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! What the disks below the files did, and how idle the processors were, while jobs ran.
+//! Disk statistics and processor idleness during jobs.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use plimsoll_fio::print::{DiskCounts, DiskUse, Idleness};
 
 use super::plan::FilePlan;
 
-/// Sectors of the kernel's counters, in bytes.
+/// Bytes of a sector in the kernel's counters.
 const SECTOR: u64 = 512;
 
-/// Disks that are watched, from now on.
+/// Disks with their initial counters.
 #[derive(Debug, Default)]
 pub struct Disks(Vec<(String, Watch, Activity)>);
 
 impl Disks {
-    /// The disks of these files, each once.
+    /// The distinct disks of these files.
     pub fn of(files: &[FilePlan]) -> Self {
         let mut disks: Vec<(String, Watch, Activity)> = Vec::new();
         for path in files.iter().filter_map(|file| file.path.as_ref()) {
@@ -31,7 +31,7 @@ impl Disks {
         Self(disks)
     }
 
-    /// What they did until now. A disk without counters is left out.
+    /// Statistics since the start. Disks without counters are omitted.
     pub fn used(&self) -> Vec<DiskUse> {
         let used = |(name, watch, before): &(String, Watch, Activity)| {
             let delta = watch.snapshot().since(before);
@@ -50,7 +50,7 @@ impl Disks {
     }
 }
 
-/// Processors that are watched, from now on: their idle and their whole time, in ticks; all of them first.
+/// Idle and total ticks of processors at the start; the first entry is the sum of all.
 #[derive(Debug)]
 pub struct Processors {
     before: Vec<(u64, u64)>,
@@ -58,12 +58,12 @@ pub struct Processors {
 }
 
 impl Processors {
-    /// All of the machine's.
+    /// All processors of the host.
     pub fn new(profile: IdleProfile) -> Self {
         Self { before: ticks(&stat()), profile }
     }
 
-    /// How idle they were until now. Nothing is calibrated: times of units of work are zero.
+    /// Idleness since the start. Not calibrated: times of work units are zero.
     pub fn idleness(&self) -> Idleness {
         let shares = shares(&self.before, &ticks(&stat()));
         let (system, each) = shares.split_first().map_or((0.0, &[][..]), |(all, each)| (*all, each));
@@ -76,7 +76,7 @@ fn stat() -> String {
     std::fs::read_to_string("/proc/stat").unwrap_or_default()
 }
 
-/// `cpu0 user nice system idle iowait ...`: waiting for I/O is idle too.
+/// Parses `cpu0 user nice system idle iowait ...`; I/O wait counts as idle.
 fn ticks(text: &str) -> Vec<(u64, u64)> {
     let line = |line: &str| {
         let ticks: Vec<u64> = line.split_whitespace().skip(1).take(8).map_while(|tick| tick.parse().ok()).collect();
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_time_is_a_share_of_all() {
+    fn idleness_is_a_share_of_total_time() {
         let before = ticks("cpu  10 0 10 60 20 0 0 0 0 0\ncpu0 10 0 10 60 20 0 0 0 0 0\nintr 1\n");
         let after = ticks("cpu  20 0 10 80 30 0 0 0 0 0\ncpu0 60 0 10 60 20 0 0 0 0 0\nintr 1\n");
         assert_eq!(before, [(80, 100), (80, 100)]);

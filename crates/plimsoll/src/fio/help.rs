@@ -1,42 +1,45 @@
-//! What `plimsoll fio --help` says: flags, and what becomes of jobs.
+//! Help text of `plimsoll fio`.
 
-/// The whole text.
+/// The help text.
 pub const HELP: &str = "\
 plimsoll fio [option] [job options] <job file(s)>
 
-Runs jobs in fio's language on plimsoll's own engine, and prints what fio prints.
-Job options are fio's: --name=NAME begins a job, options before the first are of all.
+Runs fio jobs on plimsoll's engine, with fio's output formats.
+Job options are those of fio: --name=NAME begins a job; options before the first apply to all.
 
-  --parse-only                  read jobs, say what is wrong with them, run nothing
-  --showcmd                     say job files as command lines, run nothing
-  --cmdhelp[=OPTION]            what an option takes, and what becomes of it here
-  --enghelp[=ENGINE]            what becomes of an engine here
-  --section=NAME                run jobs of this name only (may be repeated)
+  --parse-only                  parse jobs and report errors without running them
+  --showcmd                     print job files as command lines
+  --cmdhelp[=OPTION]            values and support of an option
+  --enghelp[=ENGINE]            support of an engine
+  --section=NAME                run only jobs with this name (repeatable)
   --readonly                    refuse jobs that write
-  --max-jobs=NUMBER             jobs with their copies, at most
-  --warnings-fatal              what is only worth a word becomes an error
+  --max-jobs=NUMBER             maximum number of jobs including clones
+  --warnings-fatal              treat warnings as errors
 
-  --output=FILE                 results go to this file
+  --output=FILE                 write results to this file
   --output-format=FORM,...      normal, terse, json, json+
-  --minimal                     terse only; --append-terse adds it to others
+  --minimal                     terse only; --append-terse adds terse to others
   --terse-version=NUMBER        2 to 5
   --eta=WHEN                    progress: always, never, auto (on a terminal)
-  --eta-newline=TIME            progress in a new line so often
-  --eta-interval=MILLISECONDS   progress so often
-  --status-interval=TIME        results so often, while jobs run
+  --eta-newline=TIME            print progress on a new line at this interval
+  --eta-interval=MILLISECONDS   interval of progress
+  --status-interval=TIME        print results at this interval
   --version, --help
 
-plimsoll's own:
-  --destroy=PATH                allow writing to this existing file or device, letter for letter as in
-                                the job: ITS DATA ARE LOST. Files that a job made need no leave
-  --on=CONFIG                   run on a product of the catalogue or on stages in virtual time, or on an
+Options of plimsoll:
+  --destroy=PATH                allow writing to this existing file or device, exactly as in
+                                the job: ITS DATA ARE LOST. Not needed for files created by jobs
+  --on=CONFIG                   run on a product or stages in virtual time, or on an
                                 export of an NBD server (nbd://HOST/NAME), instead of the jobs' files
-  --lenient                     leave out options that plimsoll does not do, with a note
+  --lenient                     ignore unsupported options, with a note
   --notes=FILE                  write notes on the jobs to this file, - for standard error
-  --seed=NUMBER                 of all random numbers
+  --seed=NUMBER                 seed of all random numbers
+  --html=FILE                   also write an HTML page of the results
+  --markdown=FILE               also write it as Markdown
+  --csv=FILE                    also write its tables as CSV
 
-Left out, and refused by name: clients and servers of fio, triggers, profiles, engines for networks,
-metadata, persistent memory and single stores, zoned devices, polling, priorities of operations.
-Results go to standard output, and errors to standard error. Notes on what runs otherwise than its words suggest
-go to the file of --notes; without it they are shown on a terminal only, as fio is silent too.
+Not supported: fio's client and server modes, triggers, profiles, engines for networks,
+metadata, persistent memory and storage services, zoned devices, polling, I/O priorities.
+Results are printed on standard output, errors on standard error. Notes about deviations from fio
+are written to the file of --notes; without it they are shown on terminals only.
 ";

@@ -1,4 +1,4 @@
-//! Logs that jobs want: one file for each kind and copy, from single operations or from slices of the series.
+//! Log files of jobs: a file for each kind and clone, of single operations or slices.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -12,7 +12,7 @@ use plimsoll_units::{Instant, Kind, Span};
 use super::plan::{Member, logs_each};
 use super::tell::{Cut, cut};
 
-/// Writes the logs of one copy of a job, and says where something could not be written. `started_unix_ms` is when it began.
+/// Writes the logs of a clone and returns errors. `started_unix_ms` is its start.
 pub fn write(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
     let logs = &job.logs;
     let bandwidth = logs.bandwidth.as_ref().map(|name| (name, vec![Log::Bandwidth]));
@@ -28,7 +28,7 @@ pub fn write(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u
         let prefix = if name.is_empty() { &job.name } else { name };
         for log in kinds {
             let path = log_name(prefix, log, number);
-            // Of copies that share a file, each adds its own lines.
+            // Clones that share a file append to it.
             let opened = if logs.per_copy || member.copy == 0 {
                 File::create(&path)
             } else {
@@ -42,7 +42,7 @@ pub fn write(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u
     troubles
 }
 
-/// What lines are made of.
+/// Data of log lines.
 struct Source<'a> {
     job: &'a Job,
     seen: &'a WorkerResult,
@@ -66,7 +66,7 @@ impl Source<'_> {
         };
         let mut writer = LogWriter::new(out, log, columns);
         match log {
-            // How long it takes to hand an operation over is not measured.
+            // Submission latency is not measured.
             Log::Submission => {}
             _ if logs_each(self.job) => self.single(&mut writer)?,
             _ => self.counted(log, &mut writer)?,
@@ -75,9 +75,9 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// One line for each operation, by their end.
+    /// A line per operation, in order of completion.
     fn single(&self, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
-        // Operations are on the line of the whole step.
+        // Times of operations are relative to the step.
         let from = Instant::ZERO + self.cut.line + self.cut.from.since(Instant::ZERO);
         for one in self.seen.log.iter().filter(|one| one.completed >= from) {
             let Some(direction) = direction(one.op.kind) else { continue };
@@ -90,7 +90,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// What the slices of each window hold.
+    /// Lines of averages per window.
     fn counted(&self, log: Log, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
         for (at, counter, direction) in self.counters() {
             let latencies = if log == Log::Total { &counter.response } else { counter.service() };
@@ -114,7 +114,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// What was counted, slice by slice, with the time since the warm-up at which the slice began.
+    /// Counters of all slices, with the start of the slice relative to the end of the warm-up.
     fn counters(&self) -> impl Iterator<Item = (Span, &Counter, Direction)> {
         self.cut.slices.iter().flat_map(|slice| {
             let at = slice.start.since(self.cut.from);

@@ -1,22 +1,22 @@
-//! Notes on jobs that run otherwise than their words suggest.
+//! Notes on jobs that deviate from fio.
 //!
-//! Programs that start fio take any line on standard error for a failure, and fio itself is silent about such jobs: notes
-//! go to the file that was named, or to a terminal.
+//! Tools that run fio treat output on standard error as failure, and fio prints no notes. So notes are written to the
+//! named file, or to a terminal.
 
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// Where notes go.
+/// Destination of notes.
 #[derive(Debug)]
 pub enum Notes {
     /// To standard error.
     Shown,
     /// To a file.
     File(File),
-    /// Nowhere.
+    /// Discarded.
     Dropped,
 }
 
@@ -25,23 +25,23 @@ impl Notes {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn new(file: Option<&str>) -> Result<Self, Trouble> {
+    pub fn new(file: Option<&str>) -> Result<Self, CliError> {
         match file {
             Some("-") => Ok(Self::Shown),
             Some(path) => {
                 let created = File::create(path);
-                created.map(Self::File).map_err(|error| Trouble::usage(format!("--notes={path}: {error}")))
+                created.map(Self::File).map_err(|error| CliError::usage(format!("--notes={path}: {error}")))
             }
             None if std::io::stderr().is_terminal() => Ok(Self::Shown),
             None => Ok(Self::Dropped),
         }
     }
 
-    /// Writes one line.
+    /// Writes a line.
     pub fn write(&mut self, note: impl Display) {
         match self {
             Self::Shown => super::say(note),
-            // The results count: a run does not fail because its notes cannot be kept.
+            // A failure to write notes does not fail the run.
             Self::File(file) => drop(writeln!(file, "{note}")),
             Self::Dropped => {}
         }

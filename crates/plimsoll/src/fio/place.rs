@@ -1,7 +1,6 @@
-//! Files of jobs: what is there, what has to be made or written before jobs run, and what is removed afterwards.
+//! Files of jobs: checks, creation, layout before jobs, and removal afterwards.
 //!
-//! Knows no jobs beyond their wishes for files. What may be written to is decided by the ground, which asks before
-//! anything is written.
+//! Permission for writes is decided by the backend before anything is written.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,10 +15,10 @@ use plimsoll_units::Bytes;
 use super::plan::{Existing, FilePlan, Filling, Ground};
 use crate::console::Console;
 
-/// Bytes that are written at once where a file is laid out.
+/// Bytes per write during layout.
 const CHUNK: usize = 1 << 20;
 
-/// What is at a path; nothing, or why it cannot be used.
+/// The object at a path; `None` if missing, or the reason why it cannot be used.
 pub fn at(path: &str) -> Result<Option<Existing>, String> {
     let failed = |error: io::Error| format!("{path}: {error}");
     let kind = match std::fs::metadata(path) {
@@ -29,31 +28,31 @@ pub fn at(path: &str) -> Result<Option<Existing>, String> {
         Err(error) => return Err(failed(error)),
     };
     if !kind.is_block_device() {
-        return Err(format!("{path}: that is no file and no block device; name one of them"));
+        return Err(format!("{path}: neither a file nor a block device; use one of these"));
     }
     let length = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).map_err(failed)?;
     Ok(Some(Existing::Device(Bytes::new(length))))
 }
 
-/// True when a path leads to a directory.
+/// True if a path is a directory.
 pub fn is_directory(path: &str) -> bool {
     Path::new(path).is_dir()
 }
 
-/// The files of a run: made, laid out, and to be removed again.
+/// The files of a run: created, laid out, and removed.
 #[derive(Debug)]
 pub struct Laid<'a> {
     files: &'a [FilePlan],
     ground: Ground,
-    /// Directories that were made for them, each behind the one that it lies in.
+    /// Directories created for them, parents first.
     directories: Vec<PathBuf>,
 }
 
 impl<'a> Laid<'a> {
-    /// Makes what is missing. Where something is refused, what was made is removed again.
+    /// Creates missing files. On errors, created files are removed.
     ///
     /// # Errors
-    /// What is refused or failed, in one line.
+    /// The error in a line.
     pub fn new(
         files: &'a [FilePlan],
         ground: Ground,
@@ -63,7 +62,7 @@ impl<'a> Laid<'a> {
         let mut laid = Self { files, ground, directories: Vec::new() };
         let missing = |file: &&FilePlan| file.existing.is_none() && !file.may_create && ground == Ground::Paths;
         if let Some(path) = files.iter().find(missing).and_then(|file| file.path.as_ref()) {
-            return Err(format!("{path}: it does not exist, and allow_file_create=0 was given; make it first"));
+            return Err(format!("{path}: missing, and allow_file_create=0 is set; create it first"));
         }
         let specs: Vec<_> = files.iter().map(|file| file.spec(ground)).collect();
         let made = laid
@@ -79,7 +78,7 @@ impl<'a> Laid<'a> {
         }
     }
 
-    /// Makes the directories that a file's name leads through, as fio does.
+    /// Creates parent directories, as fio does.
     fn make_directories(&mut self) -> Result<(), String> {
         let missing = self.files.iter().filter(|file| file.existing.is_none() && self.ground == Ground::Paths);
         for parent in missing.filter_map(|file| Path::new(file.path.as_ref()?).parent()) {
@@ -87,7 +86,7 @@ impl<'a> Laid<'a> {
             let mut absent: Vec<PathBuf> = absent.map(Path::to_path_buf).collect();
             while let Some(directory) = absent.pop() {
                 std::fs::create_dir(&directory)
-                    .map_err(|error| format!("making the directory {}: {error}", directory.display()))?;
+                    .map_err(|error| format!("creating the directory {}: {error}", directory.display()))?;
                 self.directories.push(directory);
             }
         }
@@ -102,39 +101,39 @@ impl<'a> Laid<'a> {
             let Some(path) = &file.path else { continue };
             prepare(file, path, console).map_err(|error| format!("{path}: {error}"))?;
             if console.interrupted() {
-                return Err("interrupted while files were laid out".into());
+                return Err("interrupted during layout of files".into());
             }
         }
         Ok(())
     }
 
-    /// Removes files and directories that were not there before: nothing ran on them.
+    /// Removes created files and directories if no job ran on them.
     pub fn discard(&self) {
         let made = self.files.iter().filter(|file| file.existing.is_none() && self.ground == Ground::Paths);
         for path in made.filter_map(|file| file.path.as_ref()).filter(|path| plimsoll_device::is_ours(Path::new(path)))
         {
-            // What is left behind is marked, and used by the next run.
+            // Leftovers are recognised and used by the next run.
             let _ = std::fs::remove_file(path);
         }
         for directory in self.directories.iter().rev() {
-            // One that holds something by now is not plimsoll's alone.
+            // Fails for directories with other files.
             let _ = std::fs::remove_dir(directory);
         }
     }
 
-    /// Removes what jobs want removed (`unlink`): files that plimsoll made.
+    /// Removes files with `unlink` that plimsoll created.
     pub fn remove(&self) -> Vec<String> {
         let mut kept = Vec::new();
         for path in self.files.iter().filter(|file| file.unlink).filter_map(|file| file.path.as_ref()) {
             let was_made = plimsoll_device::is_ours(Path::new(path));
             if self.ground == Ground::Paths && (!was_made || std::fs::remove_file(path).is_err()) {
-                kept.push(format!("{path}: unlink=1, and no job made it: it is left there"));
+                kept.push(format!("{path}: unlink=1 is ignored, as no job created the file"));
             }
         }
         kept
     }
 
-    /// What becomes of a file in the page cache before the jobs of a stage.
+    /// Prepares a file in the page cache before the jobs of a stage.
     pub fn warm(&self, file: usize, cache: Caching) -> io::Result<()> {
         let Some(path) = self.files[file].path.as_ref().filter(|_| self.ground == Ground::Paths) else { return Ok(()) };
         let mut opened = File::open(path)?;
@@ -149,16 +148,16 @@ impl<'a> Laid<'a> {
     }
 }
 
-/// What becomes of a file in the page cache.
+/// Treatment of a file in the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
-    /// It is forgotten (`invalidate`).
+    /// Evicted (`invalidate`).
     Forget,
-    /// It is read whole (`pre_read`).
+    /// Read completely (`pre_read`).
     Read,
 }
 
-/// Says what does not fit with what to add.
+/// The refusal with the flag that permits it.
 fn words(unfit: &plimsoll_suite::Unfit) -> String {
     let mut text = unfit.to_string();
     let mut source = std::error::Error::source(unfit);
@@ -169,7 +168,7 @@ fn words(unfit: &plimsoll_suite::Unfit) -> String {
     text
 }
 
-/// Gives a file its room and its data.
+/// Allocates and fills a file.
 fn prepare(file: &FilePlan, path: &str, console: &mut Console) -> io::Result<()> {
     let length = match file.existing {
         Some(Existing::Device(_)) => None,
@@ -189,11 +188,11 @@ fn prepare(file: &FilePlan, path: &str, console: &mut Console) -> io::Result<()>
     Ok(())
 }
 
-/// Writes a file from one place to another, and makes it durable.
+/// Writes a range of a file and makes it durable.
 fn fill(path: &str, (from, to): (Bytes, Bytes), filling: &Filling, console: &mut Console) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     let mut chunk = vec![0; CHUNK];
-    // From a whole chunk on: the same bytes come out whether the file was begun before or not.
+    // Starts at a chunk boundary, so that content is independent of an earlier, partial layout.
     let mut at = from.get() - from.get() % CHUNK as u64;
     while at < to.get() && !console.interrupted() {
         let length = (to.get() - at).min(CHUNK as u64) as usize;

@@ -1,6 +1,6 @@
-//! From jobs to workers: stages, files, loads, and what ties copies to each other.
+//! Converts jobs to workers: stages, files, loads, and dependencies between clones.
 //!
-//! Knows no file system: what exists is asked for by path. Nothing is opened and nothing is drawn but from seeds.
+//! Pure: file properties are arguments, and random values follow from seeds.
 
 mod bonds;
 mod contents;
@@ -20,53 +20,53 @@ pub use contents::{Checks, Filling};
 pub use slices::slice;
 pub use space::{Existing, FilePlan, Ground, Whereabouts, bases};
 
-/// What is to be done, stage by stage.
+/// The plan by stage.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Files of all jobs, each once.
+    /// Distinct files of all jobs.
     pub files: Vec<FilePlan>,
     /// Workers of each stage, in fio's order.
     pub stages: Vec<Vec<Member>>,
-    /// What is worth a word.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// One copy of a job.
+/// A clone of a job.
 #[derive(Debug)]
 pub struct Member {
-    /// Its job, by its place in the list.
+    /// Index of its job.
     pub job: usize,
-    /// Its number among the copies of its job, from 0.
+    /// Number among the clones of its job, from 0.
     pub copy: u64,
-    /// Its number among all copies of all jobs, from 0.
+    /// Number among all clones, from 0.
     pub number: u64,
     /// Number of its group.
     pub group: u32,
-    /// What it does.
+    /// Its worker.
     pub worker: Worker,
-    /// What finds out whether its reads brought what they should.
+    /// Verification of its reads.
     pub checks: Checks,
 }
 
-/// What the machine says, and what plimsoll's own flags do.
+/// Properties of the host, and plimsoll's own flags.
 pub struct Around<'a> {
-    /// What is at a path.
+    /// Files and devices by path.
     pub whereabouts: Whereabouts<'a>,
-    /// The seed of jobs that do not want the same numbers in each run.
+    /// Seed of jobs with different random numbers in each run.
     pub fresh_seed: u64,
-    /// Why there is no ring, if there is none.
+    /// Reason why `io_uring` is unavailable, if it is.
     pub ring_refused: Option<String>,
-    /// Why the kernel has no asynchronous I/O, if it has none.
+    /// Reason why kernel AIO is unavailable, if it is.
     pub aio_refused: Option<String>,
 }
 
-/// Of fio's default for `randseed`.
+/// fio's default of `randseed`.
 const SEED: u64 = 0x89;
 
-/// Makes the plan.
+/// Creates the plan.
 ///
 /// # Errors
-/// What cannot be, in one line each, with what to write instead.
+/// Errors with remedies, a line each.
 pub fn plan(command: &Command, around: &Around<'_>) -> Result<Plan, Vec<String>> {
     let placings = groups(&command.jobs);
     let mut planner = Planner { command, around, plan: Plan::default(), faults: Vec::new(), known: BTreeMap::new() };
@@ -76,9 +76,7 @@ pub fn plan(command: &Command, around: &Around<'_>) -> Result<Plan, Vec<String>>
     if matches!(around.whereabouts.ground, Ground::Space(_))
         && planner.plan.stages.iter().any(|stage| stage.len() > 256)
     {
-        planner
-            .faults
-            .push("more than 256 copies of jobs at once, with --on; write a lower numjobs or a stonewall".into());
+        planner.faults.push("more than 256 concurrent clones with --on; use a lower numjobs or a stonewall".into());
     }
     if planner.faults.is_empty() {
         planner.fill_buffers();
@@ -95,7 +93,7 @@ struct Planner<'a> {
     around: &'a Around<'a>,
     plan: Plan,
     faults: Vec<String>,
-    /// Places of files in the list, by path.
+    /// Indices of files by path.
     known: BTreeMap<String, usize>,
 }
 
@@ -112,7 +110,7 @@ impl Planner<'_> {
                     member.group = placing.group;
                     self.plan.stages[placing.stage as usize].push(member);
                 }
-                // The other copies would say the same.
+                // Other clones would repeat the error.
                 Err(why) => return self.faults.push(format!("{}: {}: {why}", job.place, job.name)),
             }
         }
@@ -131,7 +129,7 @@ impl Planner<'_> {
                 if job.access.direction.trims { lanes::Way::Trim } else { lanes::Way::Write },
                 &spread,
             )?,
-            // The ground says where they are.
+            // Set by the backend.
             files: Vec::new(),
             turns: turns(job)?,
             depth: job.flow.in_flight(),
@@ -145,20 +143,17 @@ impl Planner<'_> {
             seed,
         };
         if job.access.direction.trims && !matches!(self.around.whereabouts.ground, Ground::Paths) {
-            return Err(format!(
-                "rw={} with --on: trims are of files and devices; name one, and leave --on out",
-                job.access.rw
-            ));
+            return Err(format!("rw={} with --on: trims need a file or device; name it, and omit --on", job.access.rw));
         }
         if job.files.fsync_every.is_some() && job.files.fdatasync_every.is_some() {
-            return Err("fsync and fdatasync together: a flush is made in one way; remove one of them".into());
+            return Err("fsync and fdatasync together are not supported; remove one of them".into());
         }
         let mut worker = Worker::new(spec, 0, Bytes::ZERO, self.access(job));
         worker.parts = parts;
         worker.begins = delay(job, seed);
         worker.logged = logs_each(job);
         worker.conduct = conduct(job, copy);
-        Ok(Member { job: index, copy, number, group: 0, worker, checks: Checks::Nothing })
+        Ok(Member { job: index, copy, number, group: 0, worker, checks: Checks::None })
     }
 
     fn seed(&self, job: &Job, number: u64) -> u64 {
@@ -171,7 +166,7 @@ impl Planner<'_> {
         base.wrapping_add(number.wrapping_mul(0x1_0000_01b3))
     }
 
-    /// Gives each worker what it writes and what checks it: all files are known by now, and so where each of them begins.
+    /// Sets the contents and checks of each worker, once all files and their offsets are known.
     fn fill_buffers(&mut self) {
         let Plan { files, stages, .. } = &mut self.plan;
         for member in stages.iter_mut().flatten() {
@@ -204,7 +199,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What issues operations in an engine's place.
+    /// The engine that replaces one of fio.
     fn issuer(&self, engine: Engine) -> Issuer {
         match engine {
             Engine::Libaio if self.around.aio_refused.is_none() => Issuer::Aio,
@@ -216,7 +211,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Says once what is otherwise than the words of a job suggest.
+    /// Notes on deviations of a job, each once.
     fn notes(&mut self, job: &Job) {
         let notes = [self.engine_note(job), verify_note(job), rate_note(job), submission_note(job)];
         for note in notes.into_iter().flatten() {
@@ -226,20 +221,20 @@ impl Planner<'_> {
         }
     }
 
-    /// What stands for an engine that is not plimsoll's own.
+    /// Note on the replacement of an engine.
     fn engine_note(&self, job: &Job) -> Option<String> {
         let engine = job.flow.engine;
         let name = engine.name();
         match (engine, self.issuer(engine)) {
             _ if self.command.flags.on.is_some() => None,
             (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => {
-                Some(format!("ioengine={name}: a ring of io_uring stands for it"))
+                Some(format!("ioengine={name}: replaced by io_uring"))
             }
-            (Engine::Posixaio, _) => Some(format!("ioengine={name}: threads with pread and pwrite stand for it")),
+            (Engine::Posixaio, _) => Some(format!("ioengine={name}: replaced by threads with pread and pwrite")),
             (_, Issuer::Threads) => {
                 let why = self.around.ring_refused.as_deref().unwrap_or_default();
                 Some(format!(
-                    "ioengine={name}: there is no io_uring here ({why}): threads with pread and pwrite stand for it"
+                    "ioengine={name}: io_uring is unavailable ({why}): replaced by threads with pread and pwrite"
                 ))
             }
             _ => None,
@@ -249,8 +244,8 @@ impl Planner<'_> {
 
 fn verify_note(job: &Job) -> Option<String> {
     let sum = job.verification.as_ref()?.sum;
-    let what = "blocks have a header of plimsoll's own, from which all their data follow, and each byte is compared";
-    (!matches!(sum, "pattern" | "null")).then(|| format!("verify={sum}: {what}"))
+    let note = "blocks have plimsoll's own header, which determines their data, and all bytes are compared";
+    (!matches!(sum, "pattern" | "null")).then(|| format!("verify={sum}: {note}"))
 }
 
 fn rate_note(job: &Job) -> Option<String> {
@@ -263,16 +258,16 @@ fn rate_note(job: &Job) -> Option<String> {
         flow.rate_iops.write,
         flow.rate_iops.trim,
     ];
-    let what = "lat runs from the moment at which the rate asked for an operation, clat from when it was handed over";
-    rates.iter().any(Option::is_some).then(|| what.to_owned())
+    let note = "lat is measured from the scheduled start of an operation, clat from its submission";
+    rates.iter().any(Option::is_some).then(|| note.to_owned())
 }
 
 fn submission_note(job: &Job) -> Option<String> {
     let wants = job.shown.slat_percentiles || job.logs.latency.is_some();
-    wants.then(|| "slat is not measured: how long it takes to hand operations over is within clat".to_owned())
+    wants.then(|| "slat is not measured: submission time is included in clat".to_owned())
 }
 
-/// What the job does.
+/// Work of the job.
 fn work(job: &Job) -> Work {
     let direction = job.access.direction;
     match (direction.reads, direction.writes, direction.trims) {
@@ -285,17 +280,17 @@ fn work(job: &Job) -> Work {
     }
 }
 
-/// The job discards, and does nothing else.
+/// True if the job only trims.
 const fn only_trims(job: &Job) -> bool {
     job.access.direction.trims && !job.access.direction.writes
 }
 
-/// The job writes nothing, and reads what it would have written.
+/// True if the job only reads and verifies.
 fn only_verifies(job: &Job) -> bool {
     job.verification.as_ref().is_some_and(|verification| verification.only) && job.access.direction.writes
 }
 
-/// When a job is over. Bytes of the warm-up count, as they do in fio.
+/// End of a job. Bytes of the warm-up count, as in fio.
 fn until(job: &Job, spread: &space::Spread) -> Until {
     if job.files.create_only {
         return Until { bytes: 0, operations: 0, ..Until::ENDLESS };
@@ -307,10 +302,8 @@ fn until(job: &Job, spread: &space::Spread) -> Until {
     Until { bytes, operations, span, looks: 1 }
 }
 
-/// A full queue is filled again when it has come down to this.
-///
-/// Learned by running fio 3.33: at a full queue at least `iodepth_batch_complete_min` answers are waited for, and again
-/// until the queue is at `iodepth_low`.
+/// Queue length at which a full queue is refilled. In fio 3.33, at a full queue at least `iodepth_batch_complete_min`
+/// completions are reaped until the queue is at `iodepth_low`.
 fn refill(job: &Job) -> u32 {
     let flow = &job.flow;
     let depth = flow.in_flight();
@@ -326,14 +319,14 @@ fn turns(job: &Job) -> Result<Turns, String> {
         FileOrder::Random { run } => Ok(Turns::Random(count(run))),
         FileOrder::Sequential => Ok(Turns::Sequential),
         FileOrder::Zipf { .. } | FileOrder::Pareto { .. } | FileOrder::Normal { .. } => {
-            Err("file_service_type: files are chosen in turn, at random or one after the other; write one of \
+            Err("file_service_type: supported values are \
                  roundrobin, random and sequential"
                 .into())
         }
     }
 }
 
-/// `startdelay`: drawn where it is a range.
+/// `startdelay`, drawn if it is a range.
 fn delay(job: &Job, seed: u64) -> Span {
     let (low, high) = job.life.delay;
     let wide = high.map_or(0, |high| (high.max(low) - low).as_nanos());
@@ -367,7 +360,7 @@ fn conduct(job: &Job, copy: u64) -> Conduct {
     }
 }
 
-/// Its logs have a line for each operation.
+/// True if its logs have a line per operation.
 pub fn logs_each(job: &Job) -> bool {
     let logs = &job.logs;
     let rates = logs.bandwidth.is_some() || logs.latency.is_some() || logs.iops.is_some();

@@ -1,4 +1,4 @@
-//! The report of all jobs, in the forms that were asked for, to where it goes.
+//! The report of all jobs in the requested forms.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,10 +12,10 @@ use plimsoll_suite::{FailedOperation, WorkerResult};
 use super::plan::{Checks, FilePlan, Ground, Member, Plan, bases};
 use super::run::{FinishedJob, Ran, unix_ms};
 use super::{steady, tell};
+use crate::cli_error::CliError;
 use crate::output;
-use crate::trouble::Trouble;
 
-/// Where results go.
+/// Destination of results.
 #[derive(Debug)]
 pub struct Results {
     file: Option<(String, File)>,
@@ -23,14 +23,16 @@ pub struct Results {
 }
 
 impl Results {
-    /// Opens the file that was asked for.
+    /// Opens the requested file.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn new(flags: &Flags) -> Result<Self, Trouble> {
+    /// The file cannot be written.
+    pub fn new(flags: &Flags) -> Result<Self, CliError> {
         let open = |path: &String| {
             let opened = File::create(Path::new(path));
-            opened.map(|file| (path.clone(), file)).map_err(|error| Trouble::usage(format!("--output={path}: {error}")))
+            opened
+                .map(|file| (path.clone(), file))
+                .map_err(|error| CliError::usage(format!("--output={path}: {error}")))
         };
         let version = match flags.terse_version {
             2 => TerseVersion::V2,
@@ -48,17 +50,17 @@ impl Results {
     }
 
     /// Writes a text.
-    pub fn write(&mut self, text: &str) -> Result<(), Trouble> {
+    pub fn write(&mut self, text: &str) -> Result<(), CliError> {
         match &mut self.file {
             None => output::print(text.as_bytes()),
             Some((path, file)) => file
                 .write_all(text.as_bytes())
-                .map_err(|error| Trouble::Failed(anyhow::anyhow!("writing {path}: {error}"))),
+                .map_err(|error| CliError::Failed(anyhow::anyhow!("writing {path}: {error}"))),
         }
     }
 
-    /// What stands before a run, for people.
-    pub fn heading(&mut self, command: &Command, plan: &Plan, version: &str) -> Result<(), Trouble> {
+    /// Heading before a run.
+    pub fn heading(&mut self, command: &Command, plan: &Plan, version: &str) -> Result<(), CliError> {
         if !self.forms.contains(&Form::Normal) {
             return Ok(());
         }
@@ -76,7 +78,7 @@ impl Results {
     }
 
     /// The report in all forms.
-    pub fn report(&mut self, report: &Report) -> Result<(), Trouble> {
+    pub fn report(&mut self, report: &Report) -> Result<(), CliError> {
         self.write(&print::text(report, &self.forms.clone()))
     }
 }
@@ -100,27 +102,27 @@ fn heading(job: &Job, group: u32) -> Heading {
     }
 }
 
-/// What is known when a report is made.
+/// Input of a report.
 pub struct Course<'a> {
-    /// What was asked for.
+    /// The command line.
     pub command: &'a Command,
-    /// What became of it as a plan.
+    /// The plan.
     pub plan: &'a Plan,
-    /// Seconds since the run began, begun ones counted.
+    /// Elapsed seconds, rounded up.
     pub elapsed_s: u64,
-    /// What stands in the place of fio's version.
+    /// Replaces fio's version.
     pub version: &'a str,
-    /// Steady states that were reached, by the number of the copy.
+    /// Attained steady states by number of the clone.
     pub steady: BTreeMap<u64, SteadyState>,
 }
 
 impl Course<'_> {
-    /// The report of what ran.
+    /// The report of completed stages.
     pub fn report(&self, ran: &Ran) -> Report {
         self.made(&|stage, place| ran.stages.get(stage)?.get(place))
     }
 
-    /// The report of what ran, and of a stage that still runs.
+    /// The report of completed stages and of a running stage.
     pub fn report_with(&self, ran: &Ran, running: usize, partly: &[FinishedJob]) -> Report {
         self.made(&|stage, place| {
             if stage == running { partly.get(place) } else { ran.stages.get(stage)?.get(place) }
@@ -155,7 +157,7 @@ impl Course<'_> {
         }
     }
 
-    /// What was found where a steady state was asked for.
+    /// The steady state of a job with `steadystate`.
     fn steady(&self, job: &Job, member: &Member, seen: &WorkerResult) -> Option<SteadyState> {
         let asked = job.life.steady_state.as_ref()?;
         let reached = self.steady.get(&member.number).cloned();
@@ -173,13 +175,13 @@ impl Course<'_> {
     }
 }
 
-/// What ended a copy of a job.
+/// The error that ended a clone.
 pub fn failure(member: &Member, plan: &Plan, failed: FailedOperation) -> Failure {
     let file = located(member, &plan.files, Ground::Paths, failed.op.offset);
     tell::failure(failed.errno, file.map(|(path, _)| path))
 }
 
-/// The file in which an offset of a worker's own space lies, and where in it.
+/// The file at an offset of a worker's address space, and the offset in it.
 fn located<'a>(member: &Member, files: &'a [FilePlan], ground: Ground, offset: u64) -> Option<(&'a str, u64)> {
     let regions = bases(&member.worker.parts, files, ground);
     let mut parts = member.worker.parts.iter().zip(&regions);
@@ -189,11 +191,11 @@ fn located<'a>(member: &Member, files: &'a [FilePlan], ground: Ground, offset: u
     Some((path, part.start + offset - region.start))
 }
 
-/// What was read and should not have been, one line each.
+/// Verification errors, a line each.
 pub fn mismatches(plan: &Plan, ground: Ground) -> Vec<String> {
     let mut lines = Vec::new();
     for member in plan.stages.iter().flatten() {
-        if matches!(member.checks, Checks::Nothing) {
+        if matches!(member.checks, Checks::None) {
             continue;
         }
         let found = member.checks.mismatches();
@@ -204,7 +206,7 @@ pub fn mismatches(plan: &Plan, ground: Ground) -> Vec<String> {
         }
         let more = found.total.saturating_sub(found.first.len() as u64);
         if more > 0 {
-            lines.push(format!("verify: {more} more were wrong"));
+            lines.push(format!("verify: {more} more mismatches"));
         }
     }
     lines

@@ -1,9 +1,9 @@
-//! Stages of jobs on a ground, one after the other, watched from outside.
+//! Runs the stages of jobs on a backend in sequence.
 
 use std::ops::ControlFlow;
 
 use plimsoll_device::Clock;
-use plimsoll_drive::{Fault, Onward, Torn};
+use plimsoll_drive::{Fault, Onward, PartialRun};
 use plimsoll_fio::Job;
 use plimsoll_record::Slice;
 use plimsoll_suite::{Ground, IoResult, IoStep, Worker, WorkerResult};
@@ -21,7 +21,7 @@ pub struct FinishedJob {
     pub started_unix_ms: u64,
 }
 
-/// Results of all copies by stage and index, without those that did not start.
+/// Results of all clones by stage and index, without those that did not start.
 #[derive(Debug, Default)]
 pub struct Ran {
     /// Stage by stage.
@@ -33,7 +33,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The time of all stages, on their own lines.
+    /// Total time of all stages.
     pub fn span(&self) -> Span {
         let stage = |stage: &Vec<FinishedJob>| {
             stage.iter().map(|done| done.seen.ended.since(Instant::ZERO)).max().unwrap_or(Span::ZERO)
@@ -44,7 +44,7 @@ impl Ran {
 
 /// Observes a run.
 pub trait RunObserver {
-    /// The series of a stage so far; `before` is what ran before it.
+    /// Called with the series of a stage so far; `before` has the results of earlier stages.
     fn observe(&mut self, before: &Ran, stage: usize, series: &[Slice]) -> Onward;
 }
 
@@ -67,7 +67,7 @@ pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, 
         let (seen, fault) = match looked {
             Ok(seen) => (seen, None),
             Err(torn) => {
-                let Torn { fault, until } = *torn;
+                let PartialRun { fault, until } = *torn;
                 (until, Some(fault))
             }
         };
@@ -83,13 +83,13 @@ pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, 
     ran
 }
 
-/// The workers of a stage side by side.
+/// The concurrent workers of a stage.
 fn step(jobs: &[Job], stage: &[Member]) -> IoStep {
     let workers: Vec<Worker> = stage.iter().map(|member| member.worker.clone()).collect();
     IoStep { workers, slice: Some(slice(jobs, stage)), ..IoStep::default() }
 }
 
-/// What jobs want of the page cache before they begin.
+/// Prepares the page cache as the jobs require.
 fn ready(jobs: &[Job], stage: &[Member], laid: &Laid<'_>) -> Result<(), Fault> {
     let mut seen: Vec<usize> = Vec::new();
     for member in stage {
@@ -115,23 +115,23 @@ pub fn unix_ms() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
 }
 
-/// Nobody but the clock: seconds since then.
+/// A stopwatch in real time.
 #[derive(Clone, Copy, Debug)]
 pub struct Since(Clock);
 
 impl Since {
-    /// From now on.
+    /// Starts it.
     pub fn now() -> Self {
         Self(Clock::start())
     }
 
-    /// The time since then.
+    /// Elapsed time.
     pub fn elapsed(&self) -> Span {
         self.0.now().since(Instant::ZERO)
     }
 }
 
-/// Goes on, or not.
+/// Continues or breaks.
 pub const fn onward(goes_on: bool) -> Onward {
     if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }

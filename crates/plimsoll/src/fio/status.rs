@@ -1,6 +1,6 @@
-//! How far jobs are, in one line as fio's: `Jobs: 1 (f=1): [r(1)][33.3%][r=59MiB/s][r=15.1k IOPS][eta 00m:02s]`.
+//! Progress of jobs on a line in fio's format: `Jobs: 1 (f=1): [r(1)][33.3%][r=59MiB/s][r=15.1k IOPS][eta 00m:02s]`.
 //!
-//! Knows no terminal: a series in, a text out.
+//! Independent of terminals.
 
 use plimsoll_fio::Job;
 use plimsoll_record::Slice;
@@ -9,21 +9,21 @@ use plimsoll_units::{Kind, Span};
 use super::plan::Plan;
 use crate::course::length;
 
-/// What is known of a run before it: who works in which stage, and how long.
+/// Properties of a run: workers and limits of each stage.
 #[derive(Debug)]
 pub struct Course {
-    /// Each worker's letter, stage by stage.
+    /// fio's letter of each worker by stage.
     letters: Vec<Vec<char>>,
-    /// The longest time of each stage, as far as it is known.
+    /// Time limit of each stage, if known.
     times: Vec<Option<Span>>,
-    /// The bytes of each stage, as far as they are known.
+    /// Bytes of each stage, if known.
     bytes: Vec<Option<u64>>,
-    /// Files of each stage.
+    /// Number of files of each stage.
     files: Vec<usize>,
 }
 
 impl Course {
-    /// Of a plan.
+    /// Properties of a plan.
     pub fn new(plan: &Plan, jobs: &[Job]) -> Self {
         let known = |span: Span| (span < Span::MAX).then_some(span);
         let mut course = Self { letters: Vec::new(), times: Vec::new(), bytes: Vec::new(), files: Vec::new() };
@@ -40,7 +40,7 @@ impl Course {
         course
     }
 
-    /// The line, in the stage of this number, after its `series`.
+    /// The line during a stage, for its `series` so far.
     pub fn line(&self, stage: usize, series: &[Slice], elapsed: Span) -> String {
         let letters: Vec<char> = self
             .letters
@@ -66,7 +66,7 @@ impl Course {
         text
     }
 
-    /// How much of a stage is done, 0 to 1.
+    /// Completed share of a stage, 0 to 1.
     fn share(&self, stage: usize, series: &[Slice], elapsed: Span) -> Option<f64> {
         let of_time = self.times[stage].map(|whole| elapsed.as_secs_f64() / whole.as_secs_f64().max(1e-9));
         let done: u64 = series.iter().map(|slice| slice.tally.bytes()).sum();
@@ -74,7 +74,7 @@ impl Course {
         of_time.into_iter().chain(of_bytes).reduce(f64::max).map(|share| share.clamp(0.0, 1.0))
     }
 
-    /// Seconds to the end of all stages whose time is known.
+    /// Remaining seconds of all stages with known time.
     fn left(&self, stage: usize, share: f64, elapsed: Span) -> u64 {
         let here = elapsed.as_secs_f64() * (1.0 - share) / share;
         let later: f64 = self.times[stage + 1..].iter().flatten().map(|span| span.as_secs_f64()).sum();
@@ -82,7 +82,7 @@ impl Course {
     }
 }
 
-/// fio's letters: `R` reads, `W` writes, `M` does both, `D` trims; small ones of a random order.
+/// fio's letters: `R` reads, `W` writes, `M` both, `D` trims; lower case for random access.
 fn letter(job: &Job) -> char {
     let direction = job.access.direction;
     match (job.access.is_random(), direction.reads, direction.writes) {
@@ -103,7 +103,7 @@ fn runs(letters: &[char]) -> String {
     groups.map(|group| format!("{}({})", group[0], group.len())).collect::<Vec<_>>().join(",")
 }
 
-/// What was done of late: bytes and operations a second.
+/// Recent bytes and operations per second.
 fn rates(series: &[Slice]) -> String {
     let mut from = series.len();
     while from > 0 && length(&series[from..]) < Span::from_secs(1) {
@@ -119,13 +119,13 @@ fn rates(series: &[Slice]) -> String {
     };
     let ways = [("r", of(|kind| kind == Kind::Read)), ("w", of(Kind::writes)), ("t", of(|kind| kind == Kind::Trim))];
     let used = || ways.iter().filter(|(_, (_, operations))| *operations > 0.0);
-    let told = |what: fn(&(f64, f64)) -> String| {
-        used().map(|(way, rate)| format!("{way}={}", what(rate))).collect::<Vec<_>>().join(",")
+    let text = |format: fn(&(f64, f64)) -> String| {
+        used().map(|(way, rate)| format!("{way}={}", format(rate))).collect::<Vec<_>>().join(",")
     };
     if used().next().is_none() {
         return String::new();
     }
-    format!("[{}][{} IOPS]", told(|rate| binary(rate.0)), told(|rate| decimal(rate.1)))
+    format!("[{}][{} IOPS]", text(|rate| binary(rate.0)), text(|rate| decimal(rate.1)))
 }
 
 fn binary(bytes_s: f64) -> String {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_who_works_and_how_far_they_are() {
+    fn line_has_workers_and_progress() {
         let course = Course {
             letters: vec![vec!['W'], vec!['r', 'r', 'm'], vec!['R']],
             times: vec![None, Some(Span::from_secs(10)), Some(Span::from_secs(60))],

@@ -1,8 +1,8 @@
-//! Whether a job is in a steady state by fio's rules: a window of figures, how far they are from their mean or how steeply
-//! they rise, and a limit.
+//! Steady state of a job by fio's rules: a window of figures, their deviation from the mean or their slope, and a
+//! limit.
 //!
-//! fio's documentation of `steadystate`: figures are means of `steadystate_check_interval`, the window is
-//! `steadystate_duration` long, slopes are of a straight line by least squares. Knows nothing about who is option to stop.
+//! From fio's documentation of `steadystate`: figures are means of `steadystate_check_interval`, the window is
+//! `steadystate_duration` long, and slopes are least squares fits.
 
 use plimsoll_fio::SteadyCriterion as Criterion;
 use plimsoll_fio::SteadyState as SteadyOption;
@@ -10,7 +10,7 @@ use plimsoll_fio::print::SteadyState;
 use plimsoll_record::Slice;
 use plimsoll_units::{Kind, Span};
 
-/// Figures of one interval.
+/// Figures of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Figures {
     bytes_s: f64,
@@ -18,8 +18,7 @@ struct Figures {
     latency_ns: f64,
 }
 
-/// The state at the end of a job's series, or of several jobs' together, whose warm-up is cut off; none where fio looks for
-/// none.
+/// Steady state at the end of the series of a job or group without its warm-up; `None` without the option.
 pub fn judge(option: &SteadyOption, series: &[Slice]) -> Option<SteadyState> {
     if option.duration.is_zero() || option.interval.is_zero() {
         return None;
@@ -68,7 +67,7 @@ const fn value(criterion: Criterion, figures: &Figures) -> f64 {
     }
 }
 
-/// Whole intervals behind `steadystate_ramp_time`.
+/// Complete intervals after `steadystate_ramp_time`.
 fn intervals(option: &SteadyOption, series: &[Slice]) -> Vec<Figures> {
     let mut figures = Vec::new();
     let (mut passed, mut span, mut sums) = (Span::ZERO, Span::ZERO, (0_u64, 0_u64, 0_u64));
@@ -93,7 +92,7 @@ fn intervals(option: &SteadyOption, series: &[Slice]) -> Vec<Figures> {
     figures
 }
 
-/// The slope of a straight line through values at 0, 1, 2 and so on, by least squares.
+/// Least squares slope of values at 0, 1, 2 and so on.
 fn slope(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     if values.len() < 2 {
@@ -127,12 +126,12 @@ mod tests {
     fn check(criterion: Criterion, limit: f64, is_percent: bool, rates: &[u64], expected: (bool, f64)) {
         let (duration, interval, ramp) = (Span::from_secs(4), Span::from_secs(1), Span::from_secs(1));
         let option = SteadyOption { criterion, limit, is_percent, duration, ramp, interval };
-        let found = judge(&option, &series(rates)).expect("a window is option for");
+        let found = judge(&option, &series(rates)).expect("a window is required");
         assert_eq!((found.attained, found.criterion), expected, "{criterion:?}: {found:?}");
     }
 
     #[test]
-    fn a_window_is_judged_by_its_mean_or_its_slope() {
+    fn window_is_judged_by_mean_or_slope() {
         use Criterion::{Bandwidth, BandwidthSlope, Iops, IopsSlope, Latency};
         check(Iops, 10.0, true, &[1, 100, 110, 90, 100], (true, 10.0));
         check(Iops, 9.0, true, &[1, 100, 110, 90, 100], (false, 10.0));
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_window_nothing_is_looked_for() {
+    fn no_steady_state_without_a_window() {
         let second = Span::from_secs(1);
         let option = SteadyOption {
             criterion: Criterion::Iops,

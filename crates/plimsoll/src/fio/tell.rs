@@ -1,6 +1,6 @@
-//! From what a worker saw to what is told of its job.
+//! Converts worker results to job reports.
 //!
-//! Knows no files and prints nothing.
+//! Pure.
 
 use plimsoll_fio::print::{
     Depths, Errors, Failure, JobReport, Kilo, Lane, Latency, Percentiles, Samples, Unified, Unit, Units,
@@ -12,20 +12,20 @@ use plimsoll_units::{Instant, Kind, Span};
 
 use super::plan::Member;
 
-/// A job's own time: what its figures cover.
+/// The measured part of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut<'a> {
-    /// The series behind the warm-up.
+    /// The series after the warm-up.
     pub slices: &'a [Slice],
-    /// When the first of them began, on the series' own line.
+    /// Start of the first slice on the series' time line.
     pub from: Instant,
-    /// From there to the end.
+    /// Duration from there to the end.
     pub span: Span,
-    /// When the series began, on the line of the whole step.
+    /// Start of the series on the time line of the step.
     pub line: Span,
 }
 
-/// Cuts the warm-up off.
+/// Removes the warm-up.
 pub fn cut<'a>(member: &Member, seen: &'a WorkerResult) -> Cut<'a> {
     let warm = member.worker.conduct.counts_from;
     let begins = member.worker.begins;
@@ -41,7 +41,7 @@ pub fn cut<'a>(member: &Member, seen: &'a WorkerResult) -> Cut<'a> {
     Cut { slices: &series[first..], from: began, span, line }
 }
 
-/// When the job ended: with its last operation; where its time was over first, then.
+/// End of the job: its last completion, or its time limit if that is earlier.
 fn ended(member: &Member, seen: &WorkerResult) -> Instant {
     let until = member.worker.job.until;
     let total = seen.total();
@@ -52,7 +52,7 @@ fn ended(member: &Member, seen: &WorkerResult) -> Instant {
     if until.span < Span::MAX && ran_out { seen.ended.max(seen.began + until.span) } else { seen.ended }
 }
 
-/// What is told of one copy of a job. `started_unix_ms` is when it began.
+/// The report of a clone. `started_unix_ms` is its start.
 pub fn report(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
     let cut = cut(member, seen);
     let counters: Vec<&Counter> = cut.slices.iter().flat_map(|slice| &slice.tally.0).collect();
@@ -108,19 +108,19 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: 
     }
 }
 
-/// What ended a job, in fio's manner.
+/// The error of a job in fio's format.
 pub fn failure(errno: i32, file: Option<&str>) -> Failure {
     let file = file.map_or(String::new(), |file| format!("file:{file}, "));
     Failure { errno, text: format!("{file}func=io_u error, error={}", words(errno)) }
 }
 
-/// The system's words for an error.
+/// The system's message of an error.
 pub fn words(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Options as results repeat them.
+/// Options as repeated in results.
 pub fn options(raw: &[RawOption]) -> Vec<(String, String)> {
     raw.iter().map(|option| (option.name.to_owned(), option.value.clone().unwrap_or_default())).collect()
 }
@@ -137,7 +137,7 @@ fn units(shown: &Shown) -> Units {
     }
 }
 
-/// The time that figures of reads and of writes cover: what is written and then read back is two times.
+/// Durations of reads and writes: separate phases if written data are read back.
 fn times(job: &Job, member: &Member, seen: &WorkerResult, whole: Span) -> (Span, Span) {
     let [own, back] = seen.spent;
     if !member.worker.conduct.repeat.reads_back || back.is_zero() {
@@ -165,7 +165,7 @@ fn lane(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown:
     lane
 }
 
-/// Rates that are seen at regular moments.
+/// Sampling of rates at regular intervals.
 trait Sampled {
     fn sampled(self, job: &Job, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self;
 }
@@ -189,7 +189,7 @@ impl Sampled for Lane {
     }
 }
 
-/// What `of` counts in a second, once for each `window`; what does not fill one is left out, as fio leaves it.
+/// Rates of `of` per complete `window`; an incomplete window is omitted, as in fio.
 fn samples(slices: &[Slice], window: Span, of: impl Fn(&Counter) -> f64) -> Samples {
     let (mut rates, mut count, mut span) = (Vec::new(), 0.0, Span::ZERO);
     for slice in slices {
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_are_taken_of_whole_windows() {
+    fn samples_cover_complete_windows() {
         let slice = |millis, operations| {
             let response = Bins { count: operations, ..Bins::default() };
             let counter =
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_have_the_systems_words() {
+    fn failures_have_system_messages() {
         assert_eq!(failure(5, Some("/d")).text, "file:/d, func=io_u error, error=Input/output error");
         assert_eq!(words(28), "No space left on device");
     }

@@ -1,9 +1,9 @@
-//! Who looks on while jobs run: the line that says how far they are, results in between, and the user's wish to end it.
+//! Observation of running jobs: progress line, intermediate results, and interruption.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use plimsoll_drive::{Onward, Seen};
+use plimsoll_drive::{LoopResult, Onward};
 use plimsoll_fio::print::SteadyState;
 use plimsoll_fio::{Command, Eta, Flags};
 use plimsoll_record::Slice;
@@ -18,7 +18,7 @@ use super::steady::judge;
 use crate::console::Console;
 use crate::course::length;
 
-/// A look at jobs that run.
+/// Observer of running jobs.
 pub struct Watch<'a> {
     command: &'a Command,
     plan: &'a Plan,
@@ -26,17 +26,17 @@ pub struct Watch<'a> {
     results: &'a mut Results,
     version: &'a str,
     status: status::Course,
-    /// The whole run, and the stage that runs.
+    /// Start of the run, and of the current stage.
     since: Since,
     stage: (usize, Span),
-    /// When something was said last: in place, in a line of its own, as results.
-    said: [Span; 3],
-    /// Steady states that were reached, by the number of the copy.
+    /// Times of the last output: in place, on a new line, results.
+    printed: [Span; 3],
+    /// Attained steady states by number of the clone.
     steady: BTreeMap<u64, SteadyState>,
 }
 
 impl<'a> Watch<'a> {
-    /// From now on.
+    /// Starts observation.
     pub fn new(
         command: &'a Command,
         plan: &'a Plan,
@@ -45,16 +45,16 @@ impl<'a> Watch<'a> {
         version: &'a str,
     ) -> Self {
         let status = status::Course::new(plan, &command.jobs);
-        let (since, stage, said) = (Since::now(), (0, Span::ZERO), [Span::ZERO; 3]);
+        let (since, stage, printed) = (Since::now(), (0, Span::ZERO), [Span::ZERO; 3]);
         let steady = BTreeMap::new();
-        Self { command, plan, console, results, version, status, since, stage, said, steady }
+        Self { command, plan, console, results, version, status, since, stage, printed, steady }
     }
 
-    /// True when so much time has passed since the last time; that is now, then.
+    /// True once per interval; resets the interval.
     fn is_time(&mut self, which: usize, every: Span, now: Span) -> bool {
-        let is_time = now - self.said[which].min(now) >= every;
+        let is_time = now - self.printed[which].min(now) >= every;
         if is_time {
-            self.said[which] = now;
+            self.printed[which] = now;
         }
         is_time
     }
@@ -64,19 +64,19 @@ impl<'a> Watch<'a> {
         if eta == Eta::Never || !self.is_time(0, eta_interval, now) {
             return;
         }
-        // In virtual time the series is the clock.
+        // In virtual time the series determines the elapsed time.
         let line = self.status.line(stage, series, length(series).max(now - self.stage.1.min(now)));
         let stays = eta_newline.is_some_and(|every| self.is_time(1, every, now));
         if stays || (eta == Eta::Always && !self.console.is_live()) {
             self.console.clear();
-            // With standard error gone there is nobody left to tell.
+            // Nothing can be reported if standard error is closed.
             let _ = writeln!(std::io::stderr(), "{line}");
         } else {
             self.console.line(&line);
         }
     }
 
-    /// Results so far, of a stage that still runs.
+    /// Prints intermediate results of a running stage.
     fn results(&mut self, before: &Ran, stage: usize, series: &[Slice], now: Span) {
         let Some(every) = self.command.flags.status_interval else { return };
         if !self.is_time(2, every, now) {
@@ -91,11 +91,11 @@ impl<'a> Watch<'a> {
         };
         let report = course.report_with(before, stage, &self.partly(stage, series));
         self.console.clear();
-        // What cannot be written now will fail at the end too, and is said there.
+        // Write errors are reported at the end.
         let _ = self.results.report(&report);
     }
 
-    /// Ends jobs that are in a steady state. Those of a group that is told as one are judged as one.
+    /// Stops jobs in a steady state. Jobs with group reporting are judged together.
     fn end_steady(&mut self, stage: usize, series: &[Slice]) {
         let members = &self.plan.stages[stage];
         for (index, member) in members.iter().enumerate() {
@@ -120,12 +120,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Steady states that were reached, by the number of the copy.
+    /// Attained steady states by number of the clone.
     pub fn into_steady(self) -> BTreeMap<u64, SteadyState> {
         self.steady
     }
 
-    /// What each worker of a stage saw, as far as the series tells it.
+    /// Partial results of the workers of a stage.
     fn partly(&self, stage: usize, series: &[Slice]) -> Vec<FinishedJob> {
         let one = |index: usize| {
             let of = |slice: &Slice| {
@@ -134,7 +134,7 @@ impl<'a> Watch<'a> {
             };
             let begins = self.plan.stages[stage][index].worker.begins;
             let seen = WorkerResult {
-                seen: Seen { series: series.iter().map(of).collect(), ..Seen::default() },
+                seen: LoopResult { series: series.iter().map(of).collect(), ..LoopResult::default() },
                 began: Instant::ZERO + begins,
                 ended: Instant::ZERO + length(series),
                 ..WorkerResult::default()

@@ -1,4 +1,4 @@
-//! The command that a server runs for: started when clients can come, and the server ends with it.
+//! The command of `--run`: started when the server is ready; the server ends with it.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitStatus};
@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use anyhow::Context;
 use plimsoll_front::{Handle, Server};
-use plimsoll_volume::Flat;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::cli_error::CliError;
 use crate::systemd;
-use crate::trouble::Trouble;
 
-/// How long a command may go on after its server ended.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// Time for a command to end after its server.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A command under way.
+/// A running command.
 pub(super) struct Child {
     pid: Pid,
     ended: Receiver<std::io::Result<ExitStatus>>,
@@ -27,11 +26,11 @@ impl Child {
     pub(super) fn start(
         command: &str,
         variables: &[(&'static str, OsString)],
-        handle: Handle<Flat>,
-    ) -> Result<Self, Trouble> {
+        handle: Handle,
+    ) -> Result<Self, CliError> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(command);
-        for name in systemd::TOLD {
+        for name in systemd::ENVIRONMENT {
             shell.env_remove(name);
         }
         shell.envs(variables.iter().map(|(name, value)| (name, value)));
@@ -40,7 +39,7 @@ impl Child {
         let (tell, ended) = channel();
         let wait = move || {
             let status = child.wait();
-            // It is read after the server has stopped.
+            // Received after the server has stopped.
             let _ = tell.send(status);
             let _ = handle.send(Server::stop);
         };
@@ -48,18 +47,18 @@ impl Child {
         Ok(Self { pid, ended })
     }
 
-    /// The server has ended: the command too, whether it wants to or not.
-    pub(super) fn end(self) -> Result<(), Trouble> {
+    /// Terminates the command after the end of the server.
+    pub(super) fn end(self) -> Result<(), CliError> {
         let status = self.ended.try_recv().or_else(|_| {
-            // It may end at this moment.
+            // It may have ended.
             let _ = kill_process(self.pid, Signal::TERM);
-            self.ended.recv_timeout(FAREWELL).map_err(|_| Trouble::Interrupted)
+            self.ended.recv_timeout(EXIT_TIMEOUT).map_err(|_| CliError::Interrupted)
         })?;
         let status = status.context("waiting for the command")?;
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         match status.code().or(signal.map(|signal| 128 + signal)) {
             Some(0) => Ok(()),
-            code => Err(Trouble::Ended(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
+            code => Err(CliError::Ended(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
         }
     }
 }

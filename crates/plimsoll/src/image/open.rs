@@ -1,4 +1,4 @@
-//! What is served: an image of the user's as it is, one that is made, or memory.
+//! The served image: an existing file or device, a new file, or memory.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -11,42 +11,44 @@ use plimsoll_units::Bytes;
 use plimsoll_volume::Access;
 
 use crate::args::ImageArgs;
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// An image that may be served.
+/// An opened image.
 pub(super) struct Image {
     /// The file or device; `None` for memory.
     pub file: Option<File>,
-    /// Keeps others from it.
+    /// Exclusive access to it.
     pub claim: Option<Claim>,
     /// Bytes.
     pub size: u64,
-    /// Whether it is written.
+    /// Write permission.
     pub access: Access,
-    /// For people.
+    /// Description for users.
     pub shown: String,
 }
 
 impl Image {
-    /// Opens what was named, or makes it. `capacity` is what a product would hold.
-    pub(super) fn open(args: &ImageArgs, capacity: Option<Bytes>) -> Result<Self, Trouble> {
+    /// Opens or creates the image. `capacity` is the capacity of the product.
+    pub(super) fn open(args: &ImageArgs, capacity: Option<Bytes>) -> Result<Self, CliError> {
         let access = if args.read_only { Access::ReadOnly } else { Access::ReadWrite };
         let Some(path) = &args.file else {
-            let size =
-                args.size.or(capacity).ok_or_else(|| Trouble::usage("say how much memory to serve: --size 1GiB"))?;
+            let size = args
+                .size
+                .or(capacity)
+                .ok_or_else(|| CliError::usage("serving memory requires --size, such as --size 1GiB"))?;
             return Ok(Self { file: None, claim: None, size: size.get(), access, shown: format!("{size} of memory") });
         };
         match path.metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => make(path, args, capacity),
-            Err(error) => Err(Trouble::usage(format!("{}: {error}", path.display()))),
-            Ok(about) if about.is_dir() => Err(Trouble::usage(format!(
+            Err(error) => Err(CliError::usage(format!("{}: {error}", path.display()))),
+            Ok(about) if about.is_dir() => Err(CliError::usage(format!(
                 "{}: a directory; volumes in a data directory are served by plimsoll serve",
                 path.display()
             ))),
             Ok(about) => {
                 let kind = about.file_type();
                 if !kind.is_file() && !kind.is_block_device() {
-                    return Err(Trouble::usage(format!("{}: neither a file nor a block device", path.display())));
+                    return Err(CliError::usage(format!("{}: neither a file nor a block device", path.display())));
                 }
                 existing(path, args.size, access, &args.destroy)
             }
@@ -54,28 +56,28 @@ impl Image {
     }
 }
 
-fn make(path: &Path, args: &ImageArgs, capacity: Option<Bytes>) -> Result<Image, Trouble> {
+fn make(path: &Path, args: &ImageArgs, capacity: Option<Bytes>) -> Result<Image, CliError> {
     let shown = path.display();
     if args.read_only {
-        return Err(Trouble::usage(format!("{shown}: there is no such file to read")));
+        return Err(CliError::usage(format!("{shown}: no such file")));
     }
     let size = args.size.or(capacity);
-    let size = size.ok_or_else(|| Trouble::usage(format!("{shown}: there is no such file; --size makes it")))?;
+    let size = size.ok_or_else(|| CliError::usage(format!("{shown}: no such file; use --size to create it")))?;
     let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
     let made = made.and_then(|file| file.set_len(size.get()));
-    made.map_err(|error| Trouble::usage(format!("{shown}: making it: {error}")))?;
+    made.map_err(|error| CliError::usage(format!("creating {shown}: {error}")))?;
     existing(path, None, Access::ReadWrite, &[])
 }
 
-/// `size` is what the user believes it to be.
-fn existing(path: &Path, size: Option<Bytes>, access: Access, destroy: &[PathBuf]) -> Result<Image, Trouble> {
+/// `size` is the size expected by the user.
+fn existing(path: &Path, size: Option<Bytes>, access: Access, destroy: &[PathBuf]) -> Result<Image, CliError> {
     let shown = path.display();
-    let subject = classify(path).map_err(|error| Trouble::usage(error.to_string()))?;
+    let subject = classify(path).map_err(|error| CliError::usage(error.to_string()))?;
     if size.is_some_and(|size| size != subject.size) {
-        return Err(Trouble::usage(format!("{shown}: has {} already; leave out --size", subject.size)));
+        return Err(CliError::usage(format!("{shown}: exists with {}; omit --size", subject.size)));
     }
     if access == Access::ReadWrite && subject.read_only {
-        return Err(Trouble::usage(format!("{shown}: cannot be written; add --read-only")));
+        return Err(CliError::usage(format!("{shown}: cannot be written; add --read-only")));
     }
     let claimed = match (access, subject.kind) {
         (Access::ReadOnly, _) => None,
@@ -87,12 +89,12 @@ fn existing(path: &Path, size: Option<Bytes>, access: Access, destroy: &[PathBuf
     if let Some(claim) = &claimed
         && !claim.covers(&file).with_context(|| format!("examining {shown}"))?
     {
-        return Err(Trouble::usage(format!("{shown}: changed while it was examined; try again")));
+        return Err(CliError::usage(format!("{shown}: changed during the check; try again")));
     }
     let (size, shown) = (subject.size.get(), format!("{} ({})", shown, subject.size));
     Ok(Image { file: Some(file), claim: claimed, size, access, shown })
 }
 
-fn refused(refusal: Refusal) -> Trouble {
-    Trouble::usage(format!("{:#}", anyhow::Error::new(refusal)))
+fn refused(refusal: Refusal) -> CliError {
+    CliError::usage(format!("{:#}", anyhow::Error::new(refusal)))
 }

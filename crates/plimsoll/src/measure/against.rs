@@ -1,5 +1,5 @@
-//! `plimsoll measure PATH --against PATH_B`, or `--ab COMMAND_A COMMAND_B`: two targets, or two settings of one, measured
-//! pass by pass in turns, and compared.
+//! `plimsoll measure PATH --against PATH_B`, or `--ab COMMAND_A COMMAND_B`: two targets, or two settings of a target,
+//! measured in alternating passes and compared.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use super::export::Export;
 use super::work::Work;
 use super::{Begun, Site, forget, no_path, only_this};
 use crate::args::{EngineWord, Measure};
+use crate::backend::Storage;
+use crate::cli_error::CliError;
 use crate::comparing::{self, Side};
 use crate::console::Console;
-use crate::course::{Travelled, follow_in_turns};
+use crate::course::{SweepResult, follow_in_turns};
 use crate::output::{Outputs, ended, judge};
 use crate::plan::Plan;
-use crate::stand::Storage;
 use crate::store;
-use crate::trouble::Trouble;
 
-/// Measures both, keeps both runs, and shows the comparison.
-pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), Trouble> {
+/// Measures both sides, keeps both runs, and shows the comparison.
+pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), CliError> {
     if args.target.engine == EngineWord::Fio {
-        return Err(Trouble::usage("fio cannot be stopped between passes: leave out --engine fio, or --against"));
+        return Err(CliError::usage("fio cannot alternate between passes: omit --engine fio or --against"));
     }
     let sides = sides(args, path)?;
     let [mut a, mut b] = [Place::prepare(&sides[0], outputs)?, Place::prepare(&sides[1], outputs)?];
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), 
     let name = a.name();
     let remembered = a.work().remember_objective(&name, &streams);
     let plan = shared_plan(&mut a, &mut b)?;
-    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let mut begun = [a.begin(&sides[0], &mut console)?, b.begin(&sides[1], &mut console)?];
     // Filling may have ended early.
     let size = a.size().min(b.size());
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), 
     let fault = fault.map(|fault| format!("{fault}: {}", fault.source));
     let ([begun_a, begun_b], [travelled_a, travelled_b]) = (begun, travelled);
     let mut curves = [a.end(begun_a, travelled_a)?, b.end(begun_b, travelled_b)?];
-    // The second is judged by the objective of the first.
+    // The second side uses the objective of the first.
     let mut shared = remembered;
     for curve in &mut curves {
         forget(curve, remembered);
@@ -64,11 +64,11 @@ pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), 
     finish(curves, &args.ab, fault, outputs)
 }
 
-/// The arguments for each target alone: what may be destroyed is named for one of them.
-fn sides(args: &Measure, path: &Path) -> Result<[Measure; 2], Trouble> {
+/// The arguments of each side; `--destroy` applies to the side that it names.
+fn sides(args: &Measure, path: &Path) -> Result<[Measure; 2], CliError> {
     if let Some(other) = args.target.destroy.iter().find(|named| **named != args.path && *named != path) {
-        return Err(Trouble::usage(format!(
-            "--destroy {}: only {} and {} are measured: name one of them, letter for letter, or leave --destroy out",
+        return Err(CliError::usage(format!(
+            "--destroy {}: only {} and {} are measured: repeat their paths exactly, or omit --destroy",
             other.display(),
             args.path.display(),
             path.display()
@@ -82,26 +82,24 @@ fn sides(args: &Measure, path: &Path) -> Result<[Measure; 2], Trouble> {
     Ok([side(args.path.clone()), side(path.to_owned())])
 }
 
-/// The plan of both; refused where one target would only be read and the other written, or the loads are named.
-fn shared_plan(a: &mut Place, b: &mut Place) -> Result<Plan, Trouble> {
+/// The common plan; fails if only one side would be written, or if loads are named.
+fn shared_plan(a: &mut Place, b: &mut Place) -> Result<Plan, CliError> {
     let (Work::Generated(plan), Work::Generated(other)) = (a.work(), b.work()) else {
-        return Err(Trouble::usage("--against measures generated loads: leave out --replay"));
+        return Err(CliError::usage("--against measures generated loads: omit --replay"));
     };
     if plan.templates != other.templates {
-        return Err(Trouble::usage(
-            "one target would be written and the other only read: give --reads 100, or --destroy for both",
-        ));
+        return Err(CliError::usage("only one target may be written: use --reads 100, or --destroy for both"));
     }
     if plan.sweep.depths.is_some() {
-        return Err(Trouble::usage("this preset has depths of its own, and no load line: give another --preset"));
+        return Err(CliError::usage("this preset has fixed depths and no load line: use another --preset"));
     }
     Ok(plan.in_turns())
 }
 
-/// Characters of a command's output in a message.
+/// Maximum length of quoted command output.
 const MAX_QUOTE: usize = 500;
 
-/// Runs a command of the user through the shell; the end of its output is quoted when it fails.
+/// Runs a command of the user through the shell; on failure the end of its output is quoted.
 fn shell(command: &str) -> Result<(), Fault> {
     let failed = |source| Fault { attempt: format!("running {command:?} before a pass"), source };
     let output = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().map_err(failed)?;
@@ -116,7 +114,7 @@ fn shell(command: &str) -> Result<(), Fault> {
 }
 
 /// Keeps both runs, and prints and writes the comparison.
-fn finish(curves: [Curve; 2], commands: &[String], fault: Option<String>, outputs: &Outputs) -> Result<(), Trouble> {
+fn finish(curves: [Curve; 2], commands: &[String], fault: Option<String>, outputs: &Outputs) -> Result<(), CliError> {
     let ends = [curves[0].ended, curves[1].ended];
     let mut names = Vec::new();
     for (side, curve) in curves.iter().enumerate() {
@@ -130,14 +128,14 @@ fn finish(curves: [Curve; 2], commands: &[String], fault: Option<String>, output
         names.push(commands.get(side).map_or(name.clone(), |command| format!("{name} after {command}")));
     }
     if let Some(fault) = fault {
-        return Err(Trouble::Failed(anyhow::anyhow!("{fault} (the runs until then were kept)")));
+        return Err(CliError::Failed(anyhow::anyhow!("{fault} (the runs until then were kept)")));
     }
     if ends != [Ended::Complete; 2] {
         return ends.into_iter().try_for_each(ended);
     }
     let Some(objective) = curves[0].load_line.map(|line| line.objective()) else {
-        return Err(Trouble::Failed(anyhow::anyhow!(
-            "the first target gave no load line to compare: give --objective, or a longer --duration"
+        return Err(CliError::Failed(anyhow::anyhow!(
+            "the first target has no load line: use --objective, or a longer --duration"
         )));
     };
     let comparison = compare_turns(&curves[0], &curves[1], objective);
@@ -147,14 +145,14 @@ fn finish(curves: [Curve; 2], commands: &[String], fault: Option<String>, output
     comparing::show(sides, &comparison, outputs)
 }
 
-/// A target of either kind that is ready to be measured.
+/// A prepared target.
 enum Place {
     Site(Box<Site>),
     Export(Box<Export>),
 }
 
 impl Place {
-    fn prepare(args: &Measure, outputs: &Outputs) -> Result<Self, Trouble> {
+    fn prepare(args: &Measure, outputs: &Outputs) -> Result<Self, CliError> {
         let work = Work::new(args)?;
         if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
             return Ok(Self::Export(Export::named(args, work, uri)?.into()));
@@ -200,22 +198,22 @@ impl Place {
         }
     }
 
-    fn place(&self, args: &Measure, length: Bytes) -> Result<Vec<StreamSpec>, Trouble> {
+    fn place(&self, args: &Measure, length: Bytes) -> Result<Vec<StreamSpec>, CliError> {
         match self {
             Self::Site(site) => site.work.place(args, length, site.grid()),
             Self::Export(export) => export.work.place(args, length, export.grid),
         }
     }
 
-    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, Trouble> {
+    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, CliError> {
         match self {
             Self::Site(site) => site.begin(args, console),
             Self::Export(export) => export.begin(args),
         }
     }
 
-    fn end(&mut self, begun: Begun, travelled: Travelled) -> Result<Curve, Trouble> {
-        // The disk may be that of both: operations of the other side would be taken for a neighbour's.
+    fn end(&mut self, begun: Begun, travelled: SweepResult) -> Result<Curve, CliError> {
+        // On a common disk, operations of the other side would count as those of a neighbour.
         let activity = ActivityDelta { disk: None, ..begun.activity() };
         match self {
             Self::Site(site) => site.end(begun, travelled, activity),

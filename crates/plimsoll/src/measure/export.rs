@@ -1,4 +1,4 @@
-//! Measuring an export of an NBD server, without a kernel driver between.
+//! Measures an export of an NBD server directly, without a kernel driver.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -13,31 +13,34 @@ use plimsoll_units::{Bytes, Instant, Span};
 use super::work::Work;
 use super::{Begun, Head, addressed, only_this, size_of_existing, usage};
 use crate::args::{EngineWord, Measure};
+use crate::backend::{Storage, Way};
 use crate::checks::{self, Evidence};
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::Travelled;
+use crate::course::SweepResult;
 use crate::output::{Outputs, finish};
 use crate::plan::Grid;
 use crate::probe;
-use crate::stand::{Storage, Way};
-use crate::trouble::Trouble;
 
-/// Blocks of a server that does not say which it has: those that every server takes.
+/// Block size if the server does not report it; all servers accept it.
 const BLOCK: Bytes = Bytes::new(512);
 
-/// How long the floor is measured.
+/// Duration of the measurement of the floor.
 const FLOOR: Span = Span::from_millis(500);
 
 /// Measures the export at `uri`.
-pub(super) fn run(args: &Measure, work: Work, uri: &str, outputs: &Outputs) -> Result<(), Trouble> {
-    let mut export = Export::named(args, work, uri)?;
-    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
-    let curve = export.measure(args, &mut console)?;
-    finish(curve, None, outputs)
+pub(super) fn run(args: &Measure, work: Work, uri: &str, outputs: &Outputs) -> Result<(), CliError> {
+    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
+    finish(measured(args, work, uri, &mut console)?, None, outputs)
 }
 
-/// Flags about the page cache of this host, which no export goes through.
-fn meant_for_files(args: &Measure, work: &Work) -> Result<(), Trouble> {
+/// Measures the export at `uri`.
+pub(super) fn measured(args: &Measure, work: Work, uri: &str, console: &mut Console) -> Result<Curve, CliError> {
+    Export::named(args, work, uri)?.measure(args, console)
+}
+
+/// Fails for flags that apply only to files.
+fn meant_for_files(args: &Measure, work: &Work) -> Result<(), CliError> {
     let target = &args.target;
     let flag = match (target.buffered, work.is_buffered(), target.engine) {
         (true, ..) => "--buffered is",
@@ -46,10 +49,10 @@ fn meant_for_files(args: &Measure, work: &Work) -> Result<(), Trouble> {
         (.., EngineWord::Fio) => "--engine fio is",
         _ => return Ok(()),
     };
-    Err(Trouble::usage(format!("{flag} for files and devices: an export is reached over NBD alone")))
+    Err(CliError::usage(format!("{flag} for files and devices only, not for exports")))
 }
 
-/// An export that is ready to be measured.
+/// A prepared export.
 pub(super) struct Export {
     pub(super) work: Work,
     address: Address,
@@ -59,22 +62,22 @@ pub(super) struct Export {
     pub(super) size: Bytes,
     pub(super) grid: Grid,
     findings: Vec<Finding>,
-    /// The best that a server on this host can do, where the server is on this host.
+    /// Latency floor of this host, if the server runs on it.
     floor: Option<Floor>,
-    /// It may be written to.
+    /// Whether writes are permitted.
     writable: bool,
 }
 
 impl Export {
     /// Opens the export at `uri`.
-    pub(super) fn named(args: &Measure, work: Work, uri: &str) -> Result<Self, Trouble> {
+    pub(super) fn named(args: &Measure, work: Work, uri: &str) -> Result<Self, CliError> {
         let address: Address = uri.parse().map_err(|error: NoAddress| usage(error))?;
         only_this(args)?;
         meant_for_files(args, &work)?;
         Self::open(args, work, address)
     }
 
-    fn open(args: &Measure, work: Work, address: Address) -> Result<Self, Trouble> {
+    fn open(args: &Measure, work: Work, address: Address) -> Result<Self, CliError> {
         let mut findings = Vec::new();
         let writable = !args.target.destroy.is_empty();
         let work = if writable { work } else { work.reading(args, &mut findings)? };
@@ -82,21 +85,21 @@ impl Export {
         let chosen = connection.chosen().clone();
         let threads = args.course.threads;
         if threads > 1 && chosen.flags & flag::CAN_MULTI_CONN == 0 {
-            return Err(Trouble::usage(format!(
-                "{address}: the server does not allow several connections at once (CAN_MULTI_CONN): leave out --threads"
+            return Err(CliError::usage(format!(
+                "{address}: the server does not support concurrent connections (CAN_MULTI_CONN): omit --threads"
             )));
         }
         if work.writes() && chosen.flags & flag::READ_ONLY != 0 {
-            return Err(Trouble::usage(format!(
-                "{address}: the export is read-only: leave out --destroy, or {}",
+            return Err(CliError::usage(format!(
+                "{address}: the export is read-only: omit --destroy, or {}",
                 work.to_read_only()
             )));
         }
         let [least, _, most] = chosen.blocks.unwrap_or([BLOCK.get() as u32, 0, u32::MAX]);
         if work.largest().get() > u64::from(most) {
             let (most, largest) = (Bytes::new(most.into()), work.largest());
-            return Err(Trouble::usage(format!(
-                "{address}: it takes at most {most} at once, and the load asks for {largest}: {}",
+            return Err(CliError::usage(format!(
+                "{address}: its maximum request is {most}, and the load has {largest}: {}",
                 work.to_ask_for_less()
             )));
         }
@@ -109,22 +112,22 @@ impl Export {
         Ok(Self { work, address, chosen, emulation, storage, size, grid, findings, floor: None, writable })
     }
 
-    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, Trouble> {
+    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, CliError> {
         let begun = self.begin(args)?;
         let travelled = self.work.follow(&begun.streams, &mut self.storage, console);
         let activity = begun.activity();
         self.end(begun, travelled, activity)
     }
 
-    /// Probes.
-    pub(super) fn begin(&mut self, args: &Measure) -> Result<Begun, Trouble> {
+    /// Probes the export.
+    pub(super) fn begin(&mut self, args: &Measure) -> Result<Begun, CliError> {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
         self.floor = self.floor()?;
         self.findings.extend(self.emulation.as_ref().and_then(slowed));
         let mut evidence = Evidence::default();
         if self.writable && self.emulation.is_none() && self.chosen.flags & flag::READ_ONLY == 0 {
-            let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
+            let failed = |fault| CliError::Failed(anyhow::Error::new(fault));
             evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
         }
         let streams = self.work.place(args, self.size, self.grid)?;
@@ -134,13 +137,13 @@ impl Export {
         Ok(Begun { started, clock, evidence, streams, watch, before })
     }
 
-    /// Makes a curve of what was measured, with the findings.
+    /// Builds the curve with its findings.
     pub(super) fn end(
         &mut self,
         begun: Begun,
-        travelled: Travelled,
+        travelled: SweepResult,
         activity: ActivityDelta,
-    ) -> Result<Curve, Trouble> {
+    ) -> Result<Curve, CliError> {
         let Begun { started, clock, mut evidence, streams, .. } = begun;
         evidence.activity = activity;
         evidence.aside = travelled.aside.clone();
@@ -158,14 +161,14 @@ impl Export {
         Ok(curve)
     }
 
-    /// What a server can do at best on this host, where the server is on this host.
-    fn floor(&self) -> Result<Option<Floor>, Trouble> {
+    /// The latency floor, if the server runs on this host.
+    fn floor(&self) -> Result<Option<Floor>, CliError> {
         let local = match &self.address.host {
             Host::Unix(_) => true,
             Host::Tcp { name, .. } => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
         };
         let measured = local.then(|| Floor::measure(FLOOR)).transpose();
-        measured.map_err(|error| Trouble::Failed(error.into()))
+        measured.map_err(|error| CliError::Failed(error.into()))
     }
 
     fn source(&self) -> Source {
@@ -175,7 +178,7 @@ impl Export {
         }
     }
 
-    /// What is emulated has the name that a simulation of it has, so that both stand under it in a report.
+    /// An emulation has the name of its simulation, so that reports relate them.
     pub(super) fn subject(&self) -> Subject {
         let (name, kind) = match &self.emulation {
             Some(Emulation { like: Some(like), .. }) => (like.clone(), "product"),
@@ -197,7 +200,7 @@ impl Export {
     }
 }
 
-/// What the floor is beside the quickest answers that were seen.
+/// Finding about the floor relative to the fastest responses.
 fn added(floor: &Floor, runs: &[Run]) -> Finding {
     let medians = runs.iter().filter_map(|run| run.total.response().quantile(0.5));
     let quickest = medians.min().unwrap_or_default();
@@ -210,12 +213,12 @@ fn slowed(emulation: &Emulation) -> Option<Finding> {
     (slow != 1).then_some(Finding::TimeDilated { slow })
 }
 
-fn unreachable(address: &Address, error: TalkError) -> Trouble {
+fn unreachable(address: &Address, error: TalkError) -> CliError {
     let remedy = match error {
         TalkError::Credentials(_) => "correct tls-certificates in the address",
         TalkError::Io { .. } => "start the server, or correct the address",
-        TalkError::Unexpected { .. } => "give the address of an NBD server",
-        TalkError::Refused { .. } => "name one of its exports",
+        TalkError::Unexpected { .. } => "use the address of an NBD server",
+        TalkError::Refused { .. } => "use the name of an export",
     };
-    Trouble::usage(format!("{address}: {:#}: {remedy}", anyhow::Error::new(error)))
+    CliError::usage(format!("{address}: {:#}: {remedy}", anyhow::Error::new(error)))
 }

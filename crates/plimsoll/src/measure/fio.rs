@@ -1,4 +1,4 @@
-//! Measuring with an installed fio in place of plimsoll's own loops: here, or on other hosts that run it as a server.
+//! Measures with an installed fio instead of plimsoll's loops, on this host or on others that run it as a server.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
@@ -10,25 +10,25 @@ use plimsoll_units::{Bytes, Instant};
 
 use super::{Head, addressed, conditions, only_this, reading, usage};
 use crate::args::{EngineWord, Measure};
+use crate::backend::fio::{Fio, Hosts, Installed, IoEngine, Place, check_hosts, own_ways};
 use crate::checks::{self, Evidence};
+use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::follow;
 use crate::output::{Outputs, finish};
 use crate::plan::{Grid, Plan};
-use crate::stand::fio::{Fio, Hosts, Installed, IoEngine, Place, check_hosts, own_ways};
-use crate::trouble::Trouble;
 
-/// Blocks of devices on other hosts, which are not asked.
+/// Assumed block size of devices on other hosts.
 const BLOCK: Bytes = Bytes::new(512);
 
-/// The fio that is to offer the load to an open file or device, if one is.
+/// The fio backend for an open file or device, if requested.
 pub(super) fn wanted(
     args: &Measure,
     compressible: f64,
     file: &OwnedFd,
     caching: Caching,
     writable: bool,
-) -> Result<Option<Fio>, Trouble> {
+) -> Result<Option<Fio>, CliError> {
     if args.target.engine != EngineWord::Fio {
         return Ok(None);
     }
@@ -36,52 +36,52 @@ pub(super) fn wanted(
     let direct = caching == Caching::Direct;
     let io = if installed.has_ring && Engine::Ring.refused().is_none() { IoEngine::Ring } else { IoEngine::Libaio };
     if io == IoEngine::Libaio && !direct {
-        return Err(Trouble::usage(
-            "fio cannot use io_uring here, and its libaio is asynchronous for direct I/O alone: give a path with direct I/O, without --buffered",
+        return Err(CliError::usage(
+            "fio cannot use io_uring here, and its libaio is asynchronous only with direct I/O: use a path that supports direct I/O, and omit --buffered",
         ));
     }
-    // The file may have no name, and a name may mean another file by then.
+    // The file may be unnamed, or its name may refer to another file by then.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
     let threads = args.course.threads;
     Ok(Some(Fio { installed, io, place: Place::Here(path), threads, compressible, direct, writable }))
 }
 
-/// What fio did otherwise than plimsoll under these loads.
+/// A finding about differences between fio's load and plimsoll's.
 pub(super) fn differences(fio: &Fio, streams: &[StreamSpec], runs: &[Run]) -> Option<Finding> {
     let paces: Vec<Pace> = runs.iter().map(|run| run.offered).collect();
     let mut ways = own_ways(streams, &paces);
     if matches!(fio.place, Place::Hosts(_)) {
-        ways.push("other hosts tell their counts in the end only, so nothing is known of the time within a run");
+        ways.push("other hosts report counts only at the end, so runs have no time series");
     }
     let generator = format!("fio {}", fio.installed.version);
     (!ways.is_empty()).then(|| Finding::OfferedOtherwise { generator, how: ways.join("; ") })
 }
 
-/// Refuses other hosts where nothing of plimsoll could reach them.
-pub(super) fn meant_for_fio(args: &Measure) -> Result<(), Trouble> {
+/// Fails for flags that cannot be applied on other hosts.
+pub(super) fn meant_for_fio(args: &Measure) -> Result<(), CliError> {
     if args.target.hosts.is_empty() || args.target.engine == EngineWord::Fio {
         return Ok(());
     }
-    Err(Trouble::usage("--hosts names hosts that run `fio --server`: add --engine fio"))
+    Err(CliError::usage("--hosts requires --engine fio"))
 }
 
-/// Measures the path on the hosts that were named.
-pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Result<(), Trouble> {
+/// Measures the path on the given hosts.
+pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Result<(), CliError> {
     only_this(args)?;
     let Some(size) = args.target.size else {
-        return Err(Trouble::usage("--hosts needs --size: how much of the path there is to be measured"));
+        return Err(CliError::usage("--hosts requires --size, the size of the measured part of the path"));
     };
     if args.target.buffered || plan.buffered {
-        return Err(Trouble::usage("other hosts are measured with direct I/O alone: leave out --buffered"));
+        return Err(CliError::usage("other hosts support only direct I/O: omit --buffered"));
     }
     let path = args.path.to_str().unwrap_or_default();
     let hosts = Hosts::new(&args.target.hosts, path).map_err(usage)?;
     let mut findings = Vec::new();
     let writable = !args.target.destroy.is_empty();
     if writable && args.path.starts_with("/dev") {
-        // Whether it is mounted or carries anything can be found out on this host alone.
-        return Err(Trouble::usage(format!(
-            "{path}: a device of another host is only read, since nothing here can see what is on it: leave out --destroy"
+        // Safety checks are possible on this host only.
+        return Err(CliError::usage(format!(
+            "{path}: devices of other hosts are read-only, as their content cannot be checked: omit --destroy"
         )));
     }
     let plan = if writable { plan } else { reading(args, plan, &mut findings)? };
@@ -95,13 +95,13 @@ pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Res
         direct: true,
         writable,
     };
-    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let block = plan.largest();
     let named = args.target.hosts.join(",");
     check_hosts(&fio, size, block).map_err(|fault| {
         let why = anyhow::Error::new(fault);
-        Trouble::usage(format!(
-            "{path} on {named}: {why:#}: run `fio --server` on each of them, and give what is there"
+        CliError::usage(format!(
+            "{path} on {named}: {why:#}: run `fio --server` on each host, and use a path that exists there"
         ))
     })?;
     let subject = Subject { name: format!("{named}:{path}"), kind: "path on other hosts".into(), size, device: None };
@@ -116,7 +116,7 @@ fn measure(
     subject: Subject,
     mut findings: Vec<Finding>,
     console: &mut Console,
-) -> Result<Curve, Trouble> {
+) -> Result<Curve, CliError> {
     let started = jiff::Timestamp::now();
     let clock = Clock::start();
     let evidence = Evidence { data: addressed(&streams), ..Evidence::default() };
@@ -126,7 +126,7 @@ fn measure(
     let conditions = conditions(plan, streams, fio.threads, Caching::Direct);
     let head = Head { started, source, subject, conditions, findings };
     let mut curve = head.curve(travelled, clock.now().since(Instant::ZERO))?;
-    // The load did not come from here.
+    // The generator is not on this host.
     curve.host = None;
     curve.findings.extend(checks::findings(&curve, &evidence));
     Ok(curve)

@@ -1,6 +1,5 @@
-//! What storage is asked during a measurement: loads that are generated as the course needs them, or a recorded one.
+//! The load of a measurement: generated or recorded.
 //!
-//! Knows nothing about how the storage is reached.
 
 use plimsoll_device::Caching;
 use plimsoll_load::StreamSpec;
@@ -8,42 +7,42 @@ use plimsoll_record::{Conditions, Finding, Objective};
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::{EngineWord, Measure};
+use crate::backend::Storage;
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{Travelled, follow};
+use crate::course::{SweepResult, follow};
 use crate::plan::{Grid, Plan};
 use crate::replay::{Replaying, Venue};
-use crate::stand::Storage;
 use crate::store;
-use crate::trouble::Trouble;
 use crate::words::WorkingSet;
 
-/// What is asked.
+/// The load.
 pub(super) enum Work {
-    /// Loads that are generated as the course needs them.
+    /// A generated load.
     Generated(Box<Plan>),
-    /// A recorded one.
+    /// A recorded load.
     Recorded(Box<Replaying>),
 }
 
 impl Work {
-    /// Checks the flags against each other, and reads a recording to its end.
-    pub(super) fn new(args: &Measure) -> Result<Self, Trouble> {
+    /// Checks the flags and reads a recording to its end.
+    pub(super) fn new(args: &Measure) -> Result<Self, CliError> {
         let Some(path) = &args.replay.replay else {
             return Ok(Self::Generated(Plan::new(&args.load, &args.course)?.into()));
         };
         if args.target.engine == EngineWord::Fio {
-            return Err(Trouble::usage("fio replays what it records itself (--read_iolog): leave out --engine fio"));
+            return Err(CliError::usage("fio replays only its own recordings (--read_iolog): omit --engine fio"));
         }
         let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Storage)?;
         Ok(Self::Recorded(replaying.into()))
     }
 
-    /// Through the page cache, because the preset is about that.
+    /// True if the preset uses the page cache.
     pub(super) fn is_buffered(&self) -> bool {
         matches!(self, Self::Generated(plan) if plan.buffered)
     }
 
-    /// Share of the written data that compresses away, 0 to 1.
+    /// Compressibility of the written data, 0 to 1.
     pub(super) fn compressible(&self) -> f64 {
         match self {
             Self::Generated(plan) => plan.compressible,
@@ -51,9 +50,9 @@ impl Work {
         }
     }
 
-    /// Takes the objective that was chosen for an earlier run of this load on this subject, so that runs compare.
+    /// Reuses the objective chosen by an earlier run of this load on this subject, so that runs are comparable.
     ///
-    /// `None` when the user named one, or nothing was kept.
+    /// `None` if the user gave an objective, or there is no earlier run.
     pub(super) fn remember_objective(&mut self, subject: &str, streams: &[StreamSpec]) -> Option<Objective> {
         let Self::Generated(plan) = self else { return None };
         if plan.sweep.objective.is_some() {
@@ -63,7 +62,7 @@ impl Work {
         plan.sweep.objective
     }
 
-    /// True when some operations change the storage.
+    /// True if operations change the storage.
     pub(super) fn writes(&self) -> bool {
         match self {
             Self::Generated(plan) => plan.writes(),
@@ -71,7 +70,7 @@ impl Work {
         }
     }
 
-    /// The largest operation.
+    /// Size of the largest operation.
     pub(super) fn largest(&self) -> Bytes {
         match self {
             Self::Generated(plan) => plan.largest(),
@@ -79,7 +78,7 @@ impl Work {
         }
     }
 
-    /// Bytes that the storage has to have.
+    /// Minimum size of the storage in bytes.
     pub(super) fn least_size(&self) -> Bytes {
         match self {
             Self::Generated(plan) => plan.largest(),
@@ -87,7 +86,7 @@ impl Work {
         }
     }
 
-    /// The size of a file of our own where so many bytes are free: a part of them, or as far as a recording reaches.
+    /// Size of a scratch file for the available space: a part of it, or the extent of a recording.
     pub(super) fn file_size(&self, available: Bytes) -> Bytes {
         let whole = Bytes::mib(1);
         match self {
@@ -99,8 +98,8 @@ impl Work {
         }
     }
 
-    /// How long a file of our own may be filled: what was asked for however long that takes, else as long as the effort
-    /// allows. A recording may go to every part of it.
+    /// Maximum time for filling a scratch file: unlimited for a given size or a recording, otherwise that of the
+    /// effort.
     pub(super) fn filling(&self, args: &Measure) -> Span {
         match self {
             Self::Generated(plan)
@@ -112,21 +111,21 @@ impl Work {
         }
     }
 
-    /// The work for storage that was not named for destruction: without writes, unless the user asked for them.
-    pub(super) fn reading(self, args: &Measure, findings: &mut Vec<Finding>) -> Result<Self, Trouble> {
+    /// The load for storage without `--destroy`: without writes, unless the user requested writes.
+    pub(super) fn reading(self, args: &Measure, findings: &mut Vec<Finding>) -> Result<Self, CliError> {
         match self {
             Self::Generated(plan) => Ok(Self::Generated(super::reading(args, *plan, findings)?.into())),
             Self::Recorded(replaying) if replaying.recording().writes() => {
                 let path = args.path.display();
-                Err(Trouble::usage(format!(
-                    "{path}: this recording writes, and its data would be lost: add --destroy {path} if they may be, or --reads-only"
+                Err(CliError::usage(format!(
+                    "{path}: this recording would destroy its data: add --destroy {path} to allow it, or use --reads-only"
                 )))
             }
             Self::Recorded(replaying) => Ok(Self::Recorded(replaying)),
         }
     }
 
-    /// What to write so that nothing is written to the storage.
+    /// Remedy that avoids writes.
     pub(super) const fn to_read_only(&self) -> &'static str {
         match self {
             Self::Generated(_) => "--reads 100",
@@ -134,23 +133,23 @@ impl Work {
         }
     }
 
-    /// What to do so that operations become smaller.
+    /// Remedy that makes operations smaller.
     pub(super) const fn to_ask_for_less(&self) -> &'static str {
         match self {
             Self::Generated(_) => "lower --block-size",
-            Self::Recorded(_) => "attach it (nbd-client) and give the block device, whose driver splits them",
+            Self::Recorded(_) => "attach it (nbd-client) and use the block device, whose driver splits requests",
         }
     }
 
-    /// The streams on a space of `size` bytes; of a recording its average. Refuses what does not fit there.
-    pub(super) fn place(&self, args: &Measure, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, Trouble> {
+    /// The streams on a space of `size` bytes; for a recording, its average. Fails if the space is too small.
+    pub(super) fn place(&self, args: &Measure, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, CliError> {
         match self {
             Self::Generated(plan) => plan.place(size, grid),
             Self::Recorded(replaying) => {
                 replaying.check_grid(grid)?;
                 let (name, remedy) = match args.target.size {
-                    Some(_) => ("--size".to_owned(), "give --size more"),
-                    None => (args.path.display().to_string(), "give one that is as large"),
+                    Some(_) => ("--size".to_owned(), "use a larger --size"),
+                    None => (args.path.display().to_string(), "use a larger target"),
                 };
                 replaying.recording().fit(&name, size, remedy)?;
                 Ok(vec![replaying.stream()])
@@ -158,15 +157,15 @@ impl Work {
         }
     }
 
-    /// What becomes of it on this storage.
-    pub(super) fn follow(&self, streams: &[StreamSpec], storage: &mut Storage, console: &mut Console) -> Travelled {
+    /// Runs the load on this storage.
+    pub(super) fn follow(&self, streams: &[StreamSpec], storage: &mut Storage, console: &mut Console) -> SweepResult {
         match self {
             Self::Generated(plan) => follow(plan, streams, &[], storage, console),
             Self::Recorded(replaying) => replaying.follow(storage, console),
         }
     }
 
-    /// What was constant.
+    /// Conditions of the measurement.
     pub(super) fn conditions(&self, streams: Vec<StreamSpec>, threads: u32, caching: Caching) -> Conditions {
         match self {
             Self::Generated(plan) => super::conditions(plan, streams, threads, caching),
@@ -174,7 +173,7 @@ impl Work {
         }
     }
 
-    /// What is missing in a recording, or was guessed or left out.
+    /// Gaps, assumptions and omissions of a recording.
     pub(super) fn findings(&self) -> Vec<Finding> {
         match self {
             Self::Generated(_) => Vec::new(),

@@ -1,43 +1,42 @@
-//! Where clients come in: what was named, what a service manager made, or a socket for the command alone.
+//! Listening sockets of `plimsoll nbd`: named by the user, passed by a service manager, or private for the command.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use plimsoll_device::nbd::Address;
-use plimsoll_front::sockets::{Audience, Listening, NotBound, Place, SocketFile};
+use plimsoll_front::sockets::{ListenAddress, ListenError, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
-use plimsoll_volume::Flat;
 
 use crate::args::{NbdArgs, TlsArgs};
+use crate::cli_error::CliError;
 use crate::systemd;
 use crate::tls;
-use crate::trouble::Trouble;
 
-/// Listening sockets, and what is said of TLS at them.
+/// Listening sockets with the TLS mode.
 pub(super) struct Doors {
-    /// Who made them.
+    /// Creator of the sockets.
     pub made_by: Maker,
     listening: Vec<Listening>,
-    /// A directory that was made for a socket.
+    /// Directory of a private socket.
     private: Option<Private>,
     mode: TlsMode,
     args: TlsArgs,
     export: String,
 }
 
-/// Who made the sockets.
+/// Creator of the sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
-    /// We did, or there are none.
+    /// This process, or none.
     Us,
-    /// The one who started this process, and who knows where they are.
+    /// The process that started this one.
     Starter,
 }
 
-/// A directory of our own, removed with what is in it.
+/// A private directory, removed with its contents.
 struct Private(PathBuf);
 
-/// What has to be kept while the server runs: dropped, it leaves no socket behind.
+/// Resources to keep while the server runs; removes sockets on drop.
 pub(super) struct Kept {
     _files: Vec<SocketFile>,
     _private: Option<Private>,
@@ -45,46 +44,46 @@ pub(super) struct Kept {
 
 impl Drop for Private {
     fn drop(&mut self) {
-        // Somebody else may have been quicker.
+        // Another process may have removed it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 impl Doors {
-    /// Opens them; nobody is let in yet.
-    pub(super) fn open(args: &NbdArgs) -> Result<Self, Trouble> {
+    /// Opens the sockets without accepting clients.
+    pub(super) fn open(args: &NbdArgs) -> Result<Self, CliError> {
         let mode = tls::mode(&args.tls)?;
         let mut listening = systemd::sockets()?;
         let made_by = if listening.is_empty() { Maker::Us } else { Maker::Starter };
         if made_by == Maker::Starter && !args.listen.is_empty() {
-            return Err(Trouble::usage("the sockets were made by who started this: leave out --listen"));
+            return Err(CliError::usage("sockets were passed by the service manager: omit --listen"));
         }
         for place in &args.listen {
-            listening.push(absolute(place)?.listen(Audience::Umask).map_err(refused)?);
+            listening.push(absolute(place)?.listen(SocketAccess::Umask).map_err(refused)?);
         }
         let mut private = None;
         if listening.is_empty() && args.run.is_some() {
-            let own = Private::make().context("making a directory for a socket")?;
-            let place = Place::Unix(own.0.join("socket"));
-            listening.push(place.listen(Audience::Owner).map_err(refused)?);
+            let own = Private::make().context("creating a directory for a socket")?;
+            let place = ListenAddress::Unix(own.0.join("socket"));
+            listening.push(place.listen(SocketAccess::Owner).map_err(refused)?);
             private = Some(own);
         }
         if listening.is_empty() && !args.stdio {
-            return Err(Trouble::usage(
-                "say where clients come in: --listen unix:PATH, --listen tcp:HOST:PORT, --stdio or --run COMMAND",
+            return Err(CliError::usage(
+                "no listening address: use --listen unix:PATH, --listen tcp:HOST:PORT, --stdio or --run COMMAND",
             ));
         }
         Ok(Self { made_by, listening, private, mode, args: args.tls.clone(), export: args.export.clone() })
     }
 
-    /// The addresses of the export.
+    /// Addresses of the export.
     pub(super) fn addresses(&self) -> Vec<Address> {
         let address = |one: &Listening| tls::address(&one.place, &self.export, &self.args, &self.mode);
         self.listening.iter().map(address).collect()
     }
 
-    /// Lets clients in.
-    pub(super) fn admit(self, server: &mut Server<Flat>) -> Result<Kept, Trouble> {
+    /// Starts accepting clients.
+    pub(super) fn admit(self, server: &mut Server) -> Result<Kept, CliError> {
         server.set_tls(self.mode);
         let mut files = Vec::new();
         for Listening { socket, place, file, .. } in self.listening {
@@ -110,14 +109,14 @@ impl Private {
     }
 }
 
-/// Addresses that are told have to lead there from anywhere.
-fn absolute(place: &Place) -> Result<Place, Trouble> {
+/// Makes the path of an address absolute.
+fn absolute(place: &ListenAddress) -> Result<ListenAddress, CliError> {
     Ok(match place {
-        Place::Unix(path) => Place::Unix(std::path::absolute(path).context("the current directory")?),
-        Place::Tcp { .. } => place.clone(),
+        ListenAddress::Unix(path) => ListenAddress::Unix(std::path::absolute(path).context("the current directory")?),
+        ListenAddress::Tcp { .. } => place.clone(),
     })
 }
 
-fn refused(error: NotBound) -> Trouble {
-    Trouble::usage(format!("{:#}", anyhow::Error::new(error)))
+fn refused(error: ListenError) -> CliError {
+    CliError::usage(format!("{:#}", anyhow::Error::new(error)))
 }

@@ -1,4 +1,4 @@
-//! A model as the venue of a replay: at rest when it begins, in virtual time.
+//! A model as the target of a replay: initially idle, in virtual time.
 
 use std::ops::ControlFlow;
 
@@ -8,10 +8,10 @@ use plimsoll_model::Chain;
 use plimsoll_units::{Instant, Span};
 
 use super::{Playback, Recording, Replays, read_to_the_end, unreadable};
+use crate::backend::{MOST_VIRTUAL, PointOutcome, Virtual, at_once, sighting};
 use crate::course::length;
-use crate::stand::{MOST_VIRTUAL, Sighted, Virtual, at_once, sighting};
 
-/// Operations that tell how fast a model answers at a depth.
+/// Number of operations for estimating the rate at a depth.
 const PILOT: u64 = 2_000;
 
 impl Replays for Virtual {
@@ -29,14 +29,14 @@ impl Replays for Virtual {
         Some(Span::from_secs_f64(each * operations as f64))
     }
 
-    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted {
+    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
         self.first(u64::MAX, playback, observe)
     }
 }
 
 impl Virtual {
-    /// The first `most` operations.
-    fn first(&self, most: u64, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted {
+    /// Replays the first `most` operations.
+    fn first(&self, most: u64, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
         let Playback { recording, tempo, slice, seed } = *playback;
         let depth = match tempo {
             Tempo::Recorded { .. } => MOST_VIRTUAL,
@@ -46,7 +46,7 @@ impl Virtual {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let mut load = Replay::new(operations.take(most), tempo, Instant::ZERO);
         let mut target = Simulated::new(Chain::new(&self.model, seed));
-        let seen = drive(&mut target, &mut load, &Rules::new(depth, slice), observe);
+        let seen = drive(target.as_target(), &mut load, &Rules::new(depth, slice), observe);
         read_to_the_end(load.end(), sighting(seen, None), recording)
     }
 }

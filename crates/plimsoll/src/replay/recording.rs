@@ -1,7 +1,4 @@
-//! A recording as it is going to be offered: read once to its end, so that what cannot be offered is known before the
-//! first operation, and again as often as it is replayed.
-//!
-//! Knows nothing about what answers, nor when operations are due.
+//! A recording: read once to its end for validation, and again for each replay.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,21 +8,21 @@ use plimsoll_load::Recorded;
 use plimsoll_record::{Action, Asked, Finding, Outline};
 use plimsoll_units::{Bytes, Op};
 
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
-/// What of a recording is offered.
+/// Replayed part of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// All of it, as a model takes it: a trim is a write that moves nothing.
+    /// All operations; for models a trim is a write without data.
     All,
-    /// What moves data, and flushes.
+    /// Operations with data, and flushes.
     Moving,
-    /// What reads.
+    /// Reads.
     Reads,
 }
 
 impl Part {
-    /// No device is asked for more at once, and a buffer of it is held for each operation in flight.
+    /// Maximum length of an operation, which limits the buffers of operations in flight.
     pub const LARGEST: u64 = 32 << 20;
 
     fn leaves_out(self, asked: &Asked) -> Option<Sort> {
@@ -42,7 +39,7 @@ impl Part {
     }
 }
 
-/// Sorts of operations that may be left out.
+/// Categories of operations that may be omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     Trim,
@@ -53,11 +50,11 @@ enum Sort {
 }
 
 impl Sort {
-    /// Each with its words, in the order of their declaration.
+    /// Their descriptions, in order of declaration.
     const WORDS: [&str; 5] = ["trims", "without a length", "of more than 32 MiB at once", "writes", "flushes"];
 }
 
-/// A trace in a file, and what is known of it from reading it once.
+/// A trace file and its properties from a complete scan.
 #[derive(Debug)]
 pub struct Recording {
     path: PathBuf,
@@ -65,15 +62,15 @@ pub struct Recording {
     layout: Layout,
     part: Part,
     left_out: [u64; Sort::WORDS.len()],
-    /// Operations by how many times two divides where they begin and how long they are.
+    /// Number of operations by the power of two that divides their offset and length.
     grains: [u64; 65],
     largest: u64,
     doubts: Vec<String>,
 }
 
 impl Recording {
-    /// Reads the trace at `path` to its end, of which a `part` is going to be offered.
-    pub fn survey(path: &Path, part: Part) -> Result<Self, Trouble> {
+    /// Scans the trace at `path`, of which `part` will be replayed.
+    pub fn survey(path: &Path, part: Part) -> Result<Self, CliError> {
         let mut requests = open(path).map_err(|fault| malformed(path, &fault))?;
         let (mut layout, mut left_out, mut grains, mut largest) = (Layout::default(), [0; 5], [0; 65], 0);
         let noted = requests.by_ref().filter_map(|request| match request {
@@ -100,51 +97,54 @@ impl Recording {
         Ok(Self { path: path.to_owned(), outline, layout, part, left_out, grains, largest, doubts })
     }
 
-    /// Its file, as the user gave it.
+    /// Path as given by the user.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it asks for, without what is left out.
+    /// Properties of the replayed operations.
     pub const fn outline(&self) -> &Outline {
         &self.outline
     }
 
-    /// Operations in the file, with those that are left out.
+    /// Number of operations in the file, including omitted operations.
     pub fn all_operations(&self) -> u64 {
         self.outline.operations + self.left_out.iter().sum::<u64>()
     }
 
-    /// How far operations reach from the first byte.
+    /// End of the last byte addressed.
     pub const fn reach(&self) -> Bytes {
         Bytes::new(self.outline.reach)
     }
 
-    /// The largest operation.
+    /// Size of the largest operation.
     pub const fn largest(&self) -> Bytes {
         Bytes::new(self.largest)
     }
 
-    /// True when some operations that are offered change the storage.
+    /// True if replayed operations change the storage.
     pub fn writes(&self) -> bool {
         self.outline.mix.reads < 1.0
     }
 
-    /// Operations that begin or end between blocks of `block`, a power of two.
+    /// Number of operations that are not aligned to `block`, a power of two.
     pub fn unaligned(&self, block: Bytes) -> u64 {
         self.grains.iter().take(block.get().trailing_zeros() as usize).sum()
     }
 
-    /// Refuses a recording that reaches beyond `size`, the size of what `name` says.
-    pub fn fit(&self, name: &str, size: Bytes, remedy: &str) -> Result<(), Trouble> {
+    /// Fails if the recording extends beyond `size`, the size of `name`.
+    pub fn fit(&self, name: &str, size: Bytes, remedy: &str) -> Result<(), CliError> {
         let reach = self.reach();
         if reach <= size {
             return Ok(());
         }
-        Err(Trouble::usage(format!("{}: it reaches to {reach}, and {name} has {size}: {remedy}", self.path.display())))
+        Err(CliError::usage(format!(
+            "{}: it extends to {reach}, but the size of {name} is {size}: {remedy}",
+            self.path.display()
+        )))
     }
 
-    /// What is missing in it, or was guessed or left out.
+    /// Gaps, assumptions and omissions.
     pub fn findings(&self) -> impl Iterator<Item = Finding> {
         let Outline { dropped, operations: kept, .. } = self.outline;
         let incomplete = (dropped > 0).then_some(Finding::TraceIncomplete { dropped, kept });
@@ -155,25 +155,25 @@ impl Recording {
     fn left_out(&self) -> Option<Finding> {
         let count: u64 = self.left_out.iter().sum();
         let sorts = self.left_out.iter().zip(Sort::WORDS).filter(|(count, _)| **count > 0);
-        let what: Vec<String> = sorts.map(|(count, words)| format!("{count} {words}")).collect();
-        (count > 0).then(|| Finding::NotReplayed { count, what: what.join(", ") })
+        let parts: Vec<String> = sorts.map(|(count, words)| format!("{count} {words}")).collect();
+        (count > 0).then(|| Finding::NotReplayed { count, what: parts.join(", ") })
     }
 
-    /// The operations that are offered, each at its place, as the file is read again. After a fault there is nothing more.
+    /// Reads the operations to replay, at their final offsets. Ends after a fault.
     ///
     /// # Errors
-    /// The file is gone, or is another one.
+    /// The file is missing or was replaced.
     pub fn operations(&self) -> Result<impl Iterator<Item = Result<Recorded, TraceFault>> + use<'_>, TraceFault> {
         let offered = open(&self.path)?.filter_map(|request| match request {
             Err(fault) => Some(Err(fault)),
             Ok(request) if self.part.leaves_out(&request.asked).is_some() => None,
             Ok(request) => Some(self.same(self.layout.place(&request).recorded())),
         });
-        // A recording that is still being written grows.
+        // Ignores operations appended since the scan.
         Ok(offered.take(usize::try_from(self.outline.operations).unwrap_or(usize::MAX)))
     }
 
-    /// Buffers and space were made for what the file held when it was read first.
+    /// Checks an operation against the scan, which determined buffers and space.
     fn same(&self, recorded: Recorded) -> Result<Recorded, TraceFault> {
         let Op { offset, length, kind, .. } = recorded.op;
         let reaches = offset.saturating_add(u64::from(length));
@@ -181,40 +181,40 @@ impl Recording {
         if fits && (self.writes() || !kind.writes() || self.part == Part::All) {
             return Ok(recorded);
         }
-        let what = "the file has other operations than when it was read first: replay a file that nobody changes";
-        Err(TraceFault { line: None, what: what.to_owned() })
+        let reason = "the file has changed since it was scanned: replay a file that is not being written";
+        Err(TraceFault { line: None, reason: reason.to_owned() })
     }
 }
 
-fn nothing(path: &Path, part: Part, left_out: u64) -> Trouble {
-    let all = || format!("all of its {left_out} operations would be left out, so there is nothing to replay");
+fn nothing(path: &Path, part: Part, left_out: u64) -> CliError {
+    let all = || format!("all of its {left_out} operations would be omitted");
     let why = match (left_out, part) {
-        (0, _) => "no operation was recorded: record while there is a load".to_owned(),
-        (_, Part::Reads) => format!("{}: leave out --reads-only, or give another trace", all()),
-        _ => format!("{}: give another trace", all()),
+        (0, _) => "the recording is empty: record during a load".to_owned(),
+        (_, Part::Reads) => format!("{}: omit --reads-only, or use another trace", all()),
+        _ => format!("{}: use another trace", all()),
     };
-    Trouble::usage(format!("{}: {why}", path.display()))
+    CliError::usage(format!("{}: {why}", path.display()))
 }
 
 fn open(path: &Path) -> Result<Requests<File>, TraceFault> {
-    let cannot = |error| TraceFault { line: None, what: format!("cannot be read: {error}") };
+    let cannot = |error| TraceFault { line: None, reason: format!("cannot be read: {error}") };
     Requests::new(File::open(path).map_err(cannot)?)
 }
 
-fn malformed(path: &Path, fault: &TraceFault) -> Trouble {
+fn malformed(path: &Path, fault: &TraceFault) -> CliError {
     let line = fault.line.map(|line| format!(":{line}")).unwrap_or_default();
-    Trouble::usage(format!("{}{line}: {fault}", path.display()))
+    CliError::usage(format!("{}{line}: {fault}", path.display()))
 }
 
-/// Where the volumes of a trace lie on the one that they are replayed on: one behind the other.
+/// Consecutive placement of the volumes of a trace on a single volume.
 #[derive(Debug, Default)]
 struct Layout {
-    /// Of each volume, how far operations reach; once that is known, where it begins.
+    /// Extent of each volume during the scan, then its offset.
     volumes: Vec<u64>,
 }
 
 impl Layout {
-    /// Volumes begin at multiples of this, as partitions do.
+    /// Alignment of volumes, as of partitions.
     const ALIGNED: u64 = 1 << 20;
 
     fn note(&mut self, request: &Request) -> Asked {
@@ -227,7 +227,7 @@ impl Layout {
         request.asked
     }
 
-    /// Gives each volume its place, and says how far all of them reach.
+    /// Assigns an offset to each volume. Returns the total extent.
     fn settle(&mut self) -> u64 {
         let (mut begin, mut reach) = (0_u64, 0);
         for volume in &mut self.volumes {
@@ -244,6 +244,6 @@ impl Layout {
 
     fn doubt(&self) -> Option<String> {
         let count = self.volumes.len();
-        (count > 1).then(|| format!("it has {count} volumes: they are replayed on one, one behind the other"))
+        (count > 1).then(|| format!("its {count} volumes are replayed consecutively on a single volume"))
     }
 }

@@ -1,5 +1,5 @@
-//! Storage as the venue of a replay: one loop on a thread of its own, and the recording read ahead on another, so that
-//! neither watching nor reading takes anything from the loop.
+//! Storage as the target of a replay: a loop on its own thread, and a reader on another, so that neither observing nor
+//! reading delays the loop.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -11,13 +11,13 @@ use plimsoll_suite::workers::WorkerHandle;
 use plimsoll_units::Span;
 
 use super::{Playback, Recording, Replays, read_to_the_end};
-use crate::stand::{Sighted, Storage, at_once, difference, sighting};
+use crate::backend::{PointOutcome, Storage, at_once, difference, sighting};
 
-/// Operations that the reader hands over at once, and how many times so many it is ahead.
+/// Operations per batch of the reader, and batches read ahead.
 const BATCH: usize = 4096;
 const AHEAD: usize = 16;
-/// At the recorded times, so many operations may be in flight before arrivals wait in the generator: as many as fit
-/// this memory.
+/// Range of operations in flight with recorded arrival times before arrivals queue in the generator, limited by the
+/// memory below.
 const SLOTS: (u64, u64) = (16, 1024);
 const BUFFER_MEMORY: u64 = 256 << 20;
 
@@ -30,19 +30,19 @@ impl Replays for Storage {
         Vec::new()
     }
 
-    /// Trying would change what is on it, and in its caches.
+    /// A trial would change the data and the caches.
     fn estimate(&mut self, _: &Recording, _: u32, _: u64) -> Option<Span> {
         None
     }
 
-    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted {
+    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
         let (this, clock) = (&*self, Clock::start());
         self.side_by_side(vec![|handle: &mut WorkerHandle<'_>| this.one_replay(playback, clock, handle)], observe)
     }
 }
 
 impl Storage {
-    fn one_replay(&self, playback: &Playback<'_>, clock: Clock, handle: &mut WorkerHandle<'_>) -> Sighted {
+    fn one_replay(&self, playback: &Playback<'_>, clock: Clock, handle: &mut WorkerHandle<'_>) -> PointOutcome {
         sharpen_timers();
         let Playback { recording, tempo, slice, seed } = *playback;
         let shape = Shape {
@@ -54,7 +54,7 @@ impl Storage {
             flush: Flush::default(),
             durable: Durable::default(),
         };
-        // What ends in here drops the receiver, and with it ends the reader.
+        // Leaving the scope drops the receiver, which ends the reader.
         std::thread::scope(|scope| {
             let (send, receive) = sync_channel(AHEAD);
             let reader = std::thread::Builder::new().name("reader".into());
@@ -73,11 +73,11 @@ impl Storage {
     }
 }
 
-/// Operations in flight at most.
+/// Maximum operations in flight.
 fn slots(recording: &Recording, tempo: Tempo) -> u32 {
     match tempo {
         Tempo::Closed { depth } => depth,
-        // One buffer to read into and one to write from.
+        // A read buffer and a write buffer.
         Tempo::Recorded { .. } => {
             let (least, most) = SLOTS;
             (BUFFER_MEMORY / (2 * recording.largest().get()).max(1)).clamp(least, most) as u32
@@ -85,12 +85,12 @@ fn slots(recording: &Recording, tempo: Tempo) -> u32 {
     }
 }
 
-/// Reads the recording until it is over, or nobody wants more of it.
+/// Reads the recording to its end, or until the receiver is dropped.
 fn read_ahead(recording: &Recording, send: &SyncSender<Batch>) {
     let mut operations = match recording.operations() {
         Ok(operations) => operations,
         Err(fault) => {
-            // A loop that is gone needs no reason.
+            // The receiver may be gone.
             let _ = send.send(vec![Err(fault)]);
             return;
         }
@@ -103,14 +103,14 @@ fn read_ahead(recording: &Recording, send: &SyncSender<Batch>) {
     }
 }
 
-/// What the reader has read.
+/// Batches of the reader.
 struct Ahead<'a> {
     receive: &'a Receiver<Batch>,
     batch: std::vec::IntoIter<Result<Recorded, TraceFault>>,
 }
 
 impl<'a> Ahead<'a> {
-    /// Waits until the first operations are there.
+    /// Waits for the first batch.
     fn new(receive: &'a Receiver<Batch>) -> Self {
         Self { receive, batch: receive.recv().unwrap_or_default().into_iter() }
     }

@@ -4,59 +4,77 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_front::sockets::{Audience, Listening, NotBound, Place, SocketFile};
+use plimsoll_front::iscsi::{TargetSettings, Targets};
+use plimsoll_front::sockets::{ListenAddress, ListenError, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
+use plimsoll_service::IscsiOptions;
 use plimsoll_service::http::{Entrance, Token};
 
 use crate::args::{ServeArgs, TlsArgs};
+use crate::cli_error::CliError;
+use crate::portals;
 use crate::systemd;
 use crate::tls;
-use crate::trouble::Trouble;
 use crate::volumes::home;
 
 /// Where NBD clients come in, in the data directory.
 const NBD: &str = "nbd.sock";
-/// What a service manager calls the socket of the control (`FileDescriptorName=`).
+/// Names of the sockets of a service manager (`FileDescriptorName=`): of the control, and of iSCSI portals.
 const CONTROL: &str = "control";
+const ISCSI: &str = "iscsi";
 
 /// Sockets that are listened on, and places that will be once the data directory is ours: a socket in it that is left
 /// over is nobody's then.
 pub(super) struct Doors {
     nbd: Vec<Listening>,
-    later: Vec<Place>,
+    portals: Vec<Listening>,
+    targets: TargetSettings,
+    later: Vec<ListenAddress>,
     control: Vec<Entrance>,
-    control_later: Option<Place>,
+    control_later: Option<ListenAddress>,
     tls: TlsMode,
     certificates: TlsArgs,
 }
 
 impl Doors {
     /// Finds the places, and listens on ports: one that is free to be chosen is known then.
-    pub(super) fn find(args: &ServeArgs, directory: &Path) -> Result<Self, Trouble> {
+    pub(super) fn find(args: &ServeArgs, directory: &Path) -> Result<Self, CliError> {
         let token = args.token_file.as_deref().map(Token::read).transpose().map_err(|error| usage(&error))?;
         let tls = tls::mode(&args.tls)?;
         let is_control = |one: &Listening| one.name.as_deref() == Some(CONTROL);
-        let (made, mut nbd): (Vec<_>, Vec<_>) = systemd::sockets()?.into_iter().partition(is_control);
+        let (made, others): (Vec<_>, Vec<_>) = systemd::sockets()?.into_iter().partition(is_control);
+        let is_portal = |one: &Listening| one.name.as_deref() == Some(ISCSI);
+        let (mut portals, mut nbd): (Vec<_>, Vec<_>) = others.into_iter().partition(is_portal);
+        portals.extend(portals::listen(&args.iscsi)?);
+        let targets = targets(args, &portals)?;
         let mut control = made.into_iter().map(inherited).collect::<Result<Vec<_>, _>>()?;
         let mut later = Vec::new();
         for place in &args.listen {
             match place {
-                Place::Unix(path) => later.push(Place::Unix(absolute(path)?)),
-                Place::Tcp { .. } => nbd.push(place.listen(Audience::Owner).map_err(taken)?),
+                ListenAddress::Unix(path) => later.push(ListenAddress::Unix(absolute(path)?)),
+                ListenAddress::Tcp { .. } => nbd.push(place.listen(SocketAccess::Owner).map_err(taken)?),
             }
         }
         if nbd.is_empty() && later.is_empty() {
-            later.push(Place::Unix(directory.join(NBD)));
+            later.push(ListenAddress::Unix(directory.join(NBD)));
         }
         if let Some(address) = &args.control_tcp {
-            let place: Place =
-                format!("tcp:{address}").parse().map_err(|error: plimsoll_front::sockets::NoPlace| usage(&error))?;
-            control.push(Entrance { listening: place.listen(Audience::Owner).map_err(taken)?, token });
+            let place: ListenAddress = format!("tcp:{address}")
+                .parse()
+                .map_err(|error: plimsoll_front::sockets::ListenAddressError| usage(&error))?;
+            control.push(Entrance { listening: place.listen(SocketAccess::Owner).map_err(taken)?, token });
         }
         let own = || args.control.clone().map_or_else(|| Ok(directory.join(home::CONTROL)), |path| absolute(&path));
-        let is_unix = |entrance: &Entrance| matches!(entrance.listening.place, Place::Unix(_));
-        let control_later = if control.iter().any(is_unix) { None } else { Some(Place::Unix(own()?)) };
-        Ok(Self { nbd, later, control, control_later, tls, certificates: args.tls.clone() })
+        let is_unix = |entrance: &Entrance| matches!(entrance.listening.place, ListenAddress::Unix(_));
+        let control_later = if control.iter().any(is_unix) { None } else { Some(ListenAddress::Unix(own()?)) };
+        Ok(Self { nbd, portals, targets, later, control, control_later, tls, certificates: args.tls.clone() })
+    }
+
+    /// The iSCSI targets; `None` without a portal.
+    pub(super) fn iscsi(&self) -> Option<IscsiOptions> {
+        let TargetSettings { name, portals, queue_depth, chap, .. } = self.targets.clone();
+        let chap_user = chap.map(|chap| chap.initiator.name);
+        (!self.portals.is_empty()).then_some(IscsiOptions { prefix: name, portals, queue_depth, chap_user })
     }
 
     /// The addresses of the unnamed export.
@@ -67,12 +85,12 @@ impl Doors {
 
     /// Listens everywhere, and gives the server its listeners. What comes back are the entrances of the control, and the
     /// files of sockets, to be removed in the end.
-    pub(super) fn open(mut self, server: &mut Server) -> Result<(Vec<Entrance>, Vec<SocketFile>), Trouble> {
+    pub(super) fn open(mut self, server: &mut Server) -> Result<(Vec<Entrance>, Vec<SocketFile>), CliError> {
         for place in &self.later {
-            self.nbd.push(place.listen(Audience::Owner).map_err(taken)?);
+            self.nbd.push(place.listen(SocketAccess::Owner).map_err(taken)?);
         }
         if let Some(place) = &self.control_later {
-            let listening = place.listen(Audience::Owner).map_err(taken)?;
+            let listening = place.listen(SocketAccess::Owner).map_err(taken)?;
             self.control.insert(0, Entrance { listening, token: None });
         }
         server.set_tls(self.tls);
@@ -81,29 +99,49 @@ impl Doors {
             server.listen(socket).with_context(|| format!("listening at {place}"))?;
             files.extend(file);
         }
+        let targets = Targets::new(self.targets);
+        for (place, Listening { socket, place: at, .. }) in (0..).zip(self.portals) {
+            let service = plimsoll_front::Service::Iscsi(targets.at_portal(place));
+            server.listen_for(socket, service).with_context(|| format!("listening at {at}"))?;
+        }
         Ok((self.control, files))
     }
 }
 
+/// The settings of iSCSI targets with these portals.
+fn targets(args: &ServeArgs, listening: &[Listening]) -> Result<TargetSettings, CliError> {
+    let chap = portals::chap(&args.chap)?;
+    if listening.is_empty() && chap.is_some() {
+        return Err(CliError::usage("--chap-user is for iSCSI: add --iscsi HOST:PORT"));
+    }
+    Ok(TargetSettings {
+        name: args.iscsi_prefix.clone(),
+        portals: portals::advertised(&portals::addresses(listening), &args.iscsi_advertise),
+        chap,
+        queue_depth: args.iscsi_queue_depth,
+        ..TargetSettings::default()
+    })
+}
+
 /// A control socket of a service manager. A port needs a token, which it has none for.
-fn inherited(listening: Listening) -> Result<Entrance, Trouble> {
+fn inherited(listening: Listening) -> Result<Entrance, CliError> {
     match listening.place {
-        Place::Unix(_) => Ok(Entrance { listening, token: None }),
-        Place::Tcp { .. } => Err(Trouble::usage(format!(
+        ListenAddress::Unix(_) => Ok(Entrance { listening, token: None }),
+        ListenAddress::Tcp { .. } => Err(CliError::usage(format!(
             "{}: the control over TCP needs a token: use --control-tcp and --token-file instead of a socket unit",
             listening.place
         ))),
     }
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, Trouble> {
+fn absolute(path: &Path) -> Result<PathBuf, CliError> {
     Ok(std::path::absolute(path).context("the current directory")?)
 }
 
-fn taken(error: NotBound) -> Trouble {
-    Trouble::usage(format!("{:#}", anyhow::Error::new(error)))
+fn taken(error: ListenError) -> CliError {
+    CliError::usage(format!("{:#}", anyhow::Error::new(error)))
 }
 
-fn usage(error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::usage(error.to_string())
+fn usage(error: &dyn std::fmt::Display) -> CliError {
+    CliError::usage(error.to_string())
 }

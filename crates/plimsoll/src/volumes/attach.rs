@@ -19,8 +19,8 @@ use rustix::mount::UnmountFlags;
 
 use super::{Desk, asked, home, show};
 use crate::args::{AttachArgs, MakeFs, ReachArgs};
+use crate::cli_error::CliError;
 use crate::output::Outputs;
-use crate::trouble::Trouble;
 
 /// How a filesystem is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +30,17 @@ pub enum Making {
     /// On a volume that was never written, whose zeroes need not be written: what would take a slow volume a minute is left
     /// out.
     Fresh,
+    /// On a volume that carries nothing known; one that does keeps it.
+    IfBlank,
 }
 
 /// `plimsoll volume attach`.
-pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), Trouble> {
+pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), CliError> {
     desk.tell(&attached(&desk.client, args, Making::Usual)?, show::attached)
 }
 
 /// Makes a volume a block device, and mounts it when that was asked for. Returns the volume as it is then.
-pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<Answer, Trouble> {
+pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<Answer, CliError> {
     let here = Here::new(client, &args.name)?;
     if !args.file {
         root("attaching a volume", "add --file for the file alone, or connect over NBD (plimsoll volume show NAME)")?;
@@ -49,7 +51,7 @@ pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<An
     let volume: Volume = asked(client, &volume_path(&args.name, ""))?;
     if args.mkfs.is_some() && !volume.writable {
         let name = &args.name;
-        return Err(Trouble::usage(format!(
+        return Err(CliError::usage(format!(
             "{name} is a snapshot, which never changes: clone it, and attach the clone"
         )));
     }
@@ -66,18 +68,18 @@ pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<An
 }
 
 /// A directory that something can be mounted at, or a path at which one can be made.
-fn check_point(point: &Path, name: &str) -> Result<(), Trouble> {
+fn check_point(point: &Path, name: &str) -> Result<(), CliError> {
     let shown = point.display();
     match rustix::fs::stat(point) {
         Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() => Ok(()),
         Err(Errno::NOTCONN | Errno::CONNABORTED | Errno::IO | Errno::STALE | Errno::NXIO | Errno::SHUTDOWN) => {
-            Err(Trouble::usage(format!(
+            Err(CliError::usage(format!(
                 "{shown} is a dead mount, of a service that has ended: plimsoll volume detach {name} clears that of {name} \
                  (as root), umount -l {shown} any other"
             )))
         }
         Err(Errno::NOENT) => Ok(()),
-        _ => Err(Trouble::usage(format!("{shown} is no directory to mount at: name a directory"))),
+        _ => Err(CliError::usage(format!("{shown} is no directory to mount at: name a directory"))),
     }
 }
 
@@ -91,17 +93,23 @@ struct OnIt {
 }
 
 /// Makes the directory to mount at, where there is none. Returns it if it was made.
-fn make_mount_point(point: &Path) -> Result<Option<PathBuf>, Trouble> {
+fn make_mount_point(point: &Path) -> Result<Option<PathBuf>, CliError> {
     if point.is_dir() {
         return Ok(None);
     }
-    let refused = |error| Trouble::usage(format!("{}: cannot be made ({error}): name a directory", point.display()));
+    let refused = |error| CliError::usage(format!("{}: cannot be made ({error}): name a directory", point.display()));
     std::fs::create_dir_all(point).map_err(refused)?;
     Ok(Some(point.to_owned()))
 }
 
 /// The steps that need root, one on the other.
-fn build(here: &Here<'_>, args: &AttachArgs, making: Making, volume: &Volume, on_it: &mut OnIt) -> Result<(), Trouble> {
+fn build(
+    here: &Here<'_>,
+    args: &AttachArgs,
+    making: Making,
+    volume: &Volume,
+    on_it: &mut OnIt,
+) -> Result<(), CliError> {
     here.check_file()?;
     on_it.made_point = args.mountpoint.as_deref().map(make_mount_point).transpose()?.flatten();
     let access = if volume.writable { Access::Write } else { Access::Read };
@@ -131,13 +139,17 @@ fn undo(here: &Here<'_>, args: &AttachArgs, on_it: OnIt) {
 }
 
 /// Nothing is made over something that is known: a volume that was used before keeps what it has.
-fn make_filesystem(kind: MakeFs, making: Making, device: &Path) -> Result<(), Trouble> {
-    let leave = claim(device, &[device.to_owned()]).map_err(|refusal| match refusal {
-        Refusal::Carries { signature, .. } => Trouble::usage(format!(
+fn make_filesystem(kind: MakeFs, making: Making, device: &Path) -> Result<(), CliError> {
+    let claimed = claim(device, &[device.to_owned()]);
+    if making == Making::IfBlank && matches!(claimed, Err(Refusal::Carries { .. })) {
+        return Ok(());
+    }
+    let leave = claimed.map_err(|refusal| match refusal {
+        Refusal::Carries { signature, .. } => CliError::usage(format!(
             "no filesystem is made, the volume carries {signature}: leave out --mkfs to use it; if it may be lost, attach \
              without --mkfs and wipe the device first (wipefs -a)"
         )),
-        other => Trouble::usage(format!("no filesystem is made: {other}")),
+        other => CliError::usage(format!("no filesystem is made: {other}")),
     })?;
     // It opens the device for itself alone.
     drop(leave);
@@ -153,7 +165,7 @@ fn make_filesystem(kind: MakeFs, making: Making, device: &Path) -> Result<(), Tr
     run(Command::new(program).arg("-q").args(options).arg(device), program, package, waiting.as_deref())
 }
 
-fn mount(device: &Path, point: &Path, options: Option<&str>) -> Result<(), Trouble> {
+fn mount(device: &Path, point: &Path, options: Option<&str>) -> Result<(), CliError> {
     let mut command = Command::new("mount");
     if let Some(options) = options {
         command.arg("-o").arg(options);
@@ -162,7 +174,7 @@ fn mount(device: &Path, point: &Path, options: Option<&str>) -> Result<(), Troub
 }
 
 /// Runs a program that explains its failure on standard error, and shows `waiting` with the time while it takes long.
-fn run(command: &mut Command, program: &str, package: &str, waiting: Option<&str>) -> Result<(), Trouble> {
+fn run(command: &mut Command, program: &str, package: &str, waiting: Option<&str>) -> Result<(), CliError> {
     let output = std::thread::scope(|scope| {
         let (running, ended) = mpsc::channel::<()>();
         if let Some(what) = waiting.filter(|_| std::io::stderr().is_terminal()) {
@@ -174,14 +186,14 @@ fn run(command: &mut Command, program: &str, package: &str, waiting: Option<&str
     });
     let output = output.map_err(|error| {
         let error = anyhow!(error);
-        Trouble::Failed(error.context(format!("{program} cannot be run: install {package}, or use another kind")))
+        CliError::Failed(error.context(format!("{program} cannot be run: install {package}, or use another kind")))
     })?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
-    Err(Trouble::usage(format!("{program} refused: {said}")))
+    Err(CliError::usage(format!("{program} refused: {said}")))
 }
 
 /// Shows the elapsed seconds on a terminal until the sender is gone.
@@ -195,9 +207,9 @@ fn show_waiting(what: &str, ended: &mpsc::Receiver<()>) {
 }
 
 /// `plimsoll volume detach`.
-pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
+pub fn detach(desk: &Desk, name: &str) -> Result<(), CliError> {
     if let Err(error @ ClientError::NoService { .. }) = desk.client.get("/v1/service") {
-        return Err(Trouble::usage(format!("{error}; --offline clears what a service that was killed left")));
+        return Err(CliError::usage(format!("{error}; --offline clears what a service that was killed left")));
     }
     detached(&desk.client, name)?;
     if desk.json {
@@ -207,7 +219,7 @@ pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
 }
 
 /// Takes back the loop devices over a volume's file, and unmounts what is on them. Returns whether there were any.
-fn take_back(name: &str, file: &Path) -> Result<bool, Trouble> {
+fn take_back(name: &str, file: &Path) -> Result<bool, CliError> {
     let devices = LoopDevice::all_over(file).context("looking for loop devices")?;
     if !devices.is_empty() {
         root("detaching a volume that is a block device", "sudo plimsoll volume detach NAME --service PATH")?;
@@ -223,19 +235,19 @@ fn take_back(name: &str, file: &Path) -> Result<bool, Trouble> {
 }
 
 /// `plimsoll volume detach --offline`: clears what a service that was killed left.
-pub fn detach_offline(reach: &ReachArgs, name: &str) -> Result<(), Trouble> {
+pub fn detach_offline(reach: &ReachArgs, name: &str) -> Result<(), CliError> {
     let directory = home::data_directory(reach)?;
     let shown = directory.display();
     let is_served = plimsoll_front::is_served(&directory).with_context(|| format!("looking at {shown}"))?;
     if is_served {
-        return Err(Trouble::usage(format!("a service has {shown}: leave out --offline")));
+        return Err(CliError::usage(format!("a service has {shown}: leave out --offline")));
     }
     let file = mounted_file(&directory, name);
     let point = file.parent().unwrap_or(&file);
     let any = take_back(name, &file)?;
     let stale = fuse::clear_stale(point).with_context(|| format!("unmounting {}", point.display()))?;
     if !any && !stale {
-        return Err(Trouble::usage(format!("{name} is not attached: nothing is left of it below {shown}")));
+        return Err(CliError::usage(format!("{name} is not attached: nothing is left of it below {shown}")));
     }
     // Somebody may have put something there.
     let _ = std::fs::remove_dir(point);
@@ -243,13 +255,13 @@ pub fn detach_offline(reach: &ReachArgs, name: &str) -> Result<(), Trouble> {
 }
 
 /// Attaches a volume again as an earlier run of the service left it. Returns where it is now.
-pub fn reattached(client: &Client, volume: &Volume) -> Result<String, Trouble> {
+pub fn reattached(client: &Client, volume: &Volume) -> Result<String, CliError> {
     let name = volume.name.clone();
     let Attachment { device, mountpoint, .. } = volume.attachment.clone().unwrap_or_default();
     let mount_options = mountpoint.as_deref().and_then(|point| options_of(Path::new(point)));
     detached(client, &name)?;
     let (mountpoint, file) = (mountpoint.map(PathBuf::from), device.is_none());
-    let args = AttachArgs { name, mountpoint, mkfs: None, mount_options, file };
+    let args = AttachArgs { name, mountpoint, mkfs: None, mount_options, file, iscsi: false };
     let volume: Volume = client.read(&attached(client, &args, Making::Usual)?)?;
     Ok(volume.attachment.as_ref().map(show::device).unwrap_or_default())
 }
@@ -264,7 +276,7 @@ fn options_of(point: &Path) -> Option<String> {
 }
 
 /// Undoes what `attached` did, and what is left of it where the service ended meanwhile.
-pub fn detached(client: &Client, name: &str) -> Result<(), Trouble> {
+pub fn detached(client: &Client, name: &str) -> Result<(), CliError> {
     let here = Here::new(client, name)?;
     let cleared = take_back(name, &here.file)?;
     match client.delete(&here.path) {
@@ -274,16 +286,16 @@ pub fn detached(client: &Client, name: &str) -> Result<(), Trouble> {
     }
 }
 
-fn unmount(name: &str, point: &Path) -> Result<(), Trouble> {
+fn unmount(name: &str, point: &Path) -> Result<(), CliError> {
     rustix::mount::unmount(point, UnmountFlags::NOFOLLOW).map_err(|error| {
         let shown = point.display();
         if error == Errno::BUSY {
             let who = occupant(point).map_or("something".to_owned(), |occupant| occupant.to_string());
-            return Trouble::usage(format!(
+            return CliError::usage(format!(
                 "{name} is mounted at {shown} and in use by {who}: stop that, and try again"
             ));
         }
-        Trouble::Failed(anyhow!(std::io::Error::from(error)).context(format!("unmounting {shown}")))
+        CliError::Failed(anyhow!(std::io::Error::from(error)).context(format!("unmounting {shown}")))
     })
 }
 
@@ -315,11 +327,11 @@ struct Here<'a> {
 const FUSE: i64 = 0x6573_5546;
 
 impl<'a> Here<'a> {
-    fn new(client: &'a Client, name: &str) -> Result<Self, Trouble> {
+    fn new(client: &'a Client, name: &str) -> Result<Self, CliError> {
         let socket = match client.address() {
             Address::Unix(socket) => socket,
             Address::Tcp(at) => {
-                return Err(Trouble::usage(format!(
+                return Err(CliError::usage(format!(
                     "a volume becomes a block device of the host that serves it: name the control socket there with \
                      --service instead of http://{at}, or connect over NBD (plimsoll volume show {name})"
                 )));
@@ -332,10 +344,10 @@ impl<'a> Here<'a> {
     }
 
     /// The file is there, and a volume.
-    fn check_file(&self) -> Result<(), Trouble> {
+    fn check_file(&self) -> Result<(), CliError> {
         match rustix::fs::statfs(&self.file) {
             Ok(stat) if stat.f_type == FUSE => Ok(()),
-            Err(Errno::ACCESS) => Err(Trouble::usage(
+            Err(Errno::ACCESS) => Err(CliError::usage(
                 "the service runs as a user whose files root may not see: run it as root, or write user_allow_other into \
                  /etc/fuse.conf there, and attach again",
             )),
@@ -351,21 +363,21 @@ impl<'a> Here<'a> {
         (!options.is_empty()).then(|| options.join(","))
     }
 
-    fn remember(&self, attachment: &Attachment) -> Result<(), Trouble> {
+    fn remember(&self, attachment: &Attachment) -> Result<(), CliError> {
         Ok(self.client.put(&self.path, attachment).map(drop)?)
     }
 }
 
-fn root(what: &str, instead: &str) -> Result<(), Trouble> {
+fn root(what: &str, instead: &str) -> Result<(), CliError> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    Err(Trouble::usage(format!("{what} needs root, for loop devices and mounts: {instead}")))
+    Err(CliError::usage(format!("{what} needs root, for loop devices and mounts: {instead}")))
 }
 
-fn refused(error: LoopError) -> Trouble {
+fn refused(error: LoopError) -> CliError {
     match error {
-        LoopError::Io { .. } => Trouble::Failed(error.into()),
-        other => Trouble::usage(other.to_string()),
+        LoopError::Io { .. } => CliError::Failed(error.into()),
+        other => CliError::usage(other.to_string()),
     }
 }

@@ -8,14 +8,14 @@ use plimsoll_units::Bytes;
 
 use super::home;
 use crate::args::ReachArgs;
+use crate::cli_error::CliError;
 use crate::output::{Outputs, print};
-use crate::trouble::Trouble;
 
 /// The exit code of a directory that is not sound.
 const DAMAGED: u8 = 1;
 
 /// Checks a directory, that of the service by default, and repairs it when that is wanted.
-pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool, add_checksums: bool) -> Result<(), Trouble> {
+pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool, add_checksums: bool) -> Result<(), CliError> {
     let directory = directory.map_or_else(|| home::data_directory(reach), |directory| Ok(directory.to_owned()))?;
     let repair = if repair { Repair::Wanted } else { Repair::Never };
     let checksums = if add_checksums { AddChecksums::Wanted } else { AddChecksums::Never };
@@ -29,7 +29,7 @@ pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool, add_check
         let title = format!("Data directory {}", directory.display());
         outputs.print(&plimsoll_report::facts(&title, &facts(&check, &directory), outputs.style()))?;
     }
-    if check.problems.is_empty() { Ok(()) } else { Err(Trouble::Ended(DAMAGED)) }
+    if check.problems.is_empty() { Ok(()) } else { Err(CliError::Ended(DAMAGED)) }
 }
 
 fn facts(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
@@ -77,11 +77,11 @@ fn facts(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn refused(error: DirectoryError) -> Trouble {
+fn refused(error: DirectoryError) -> CliError {
     match error {
         DirectoryError::Io { ref source, .. } if source.kind() != std::io::ErrorKind::NotFound => {
-            Trouble::Failed(error.into())
+            CliError::Failed(error.into())
         }
-        error => Trouble::usage(format!("{:#}", anyhow::Error::new(error))),
+        error => CliError::usage(format!("{:#}", anyhow::Error::new(error))),
     }
 }

@@ -7,7 +7,7 @@ use plimsoll_service::client::{Address, Client};
 use plimsoll_service::http::Token;
 
 use crate::args::ReachArgs;
-use crate::trouble::Trouble;
+use crate::cli_error::CliError;
 
 /// The control socket in a data directory.
 pub const CONTROL: &str = "control.sock";
@@ -17,7 +17,7 @@ const SERVICE_VARIABLE: &str = "PLIMSOLL_SERVICE";
 const OF_ROOT: &str = "/var/lib/plimsoll";
 
 /// The data directory of this user.
-pub fn directory() -> Result<PathBuf, Trouble> {
+pub fn directory() -> Result<PathBuf, CliError> {
     if rustix::process::geteuid().is_root() {
         return Ok(OF_ROOT.into());
     }
@@ -25,13 +25,13 @@ pub fn directory() -> Result<PathBuf, Trouble> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
     let data = data.or_else(home).filter(|path| path.is_absolute());
     data.map(|data| data.join("plimsoll"))
-        .ok_or_else(|| Trouble::usage("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one"))
+        .ok_or_else(|| CliError::usage("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one"))
 }
 
 /// A client of the service that was named, or of the one in a default directory.
-pub fn client(args: &ReachArgs) -> Result<Client, Trouble> {
+pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
     let token = args.token_file.as_deref().map(Token::read).transpose();
-    let token = token.map_err(|error| Trouble::usage(error.to_string()))?;
+    let token = token.map_err(|error| CliError::usage(error.to_string()))?;
     let address = match &args.service {
         Some(address) => address.clone(),
         None => named()?.map_or_else(usual, Ok)?,
@@ -44,23 +44,23 @@ pub fn client(args: &ReachArgs) -> Result<Client, Trouble> {
 }
 
 /// The data directory of that service, which need not run.
-pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, Trouble> {
+pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, CliError> {
     match args.service.clone().map_or_else(named, |address| Ok(Some(address)))? {
         None => directory(),
         Some(Address::Unix(path)) if path.is_dir() || path.file_name().is_none_or(|name| name != CONTROL) => Ok(path),
         Some(Address::Unix(socket)) => Ok(socket.parent().unwrap_or(&socket).to_owned()),
-        Some(Address::Tcp(at)) => Err(Trouble::usage(format!("name the data directory instead of http://{at}"))),
+        Some(Address::Tcp(at)) => Err(CliError::usage(format!("name the data directory instead of http://{at}"))),
     }
 }
 
-fn named() -> Result<Option<Address>, Trouble> {
+fn named() -> Result<Option<Address>, CliError> {
     let Some(text) = std::env::var_os(SERVICE_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
     let address = text.to_string_lossy().parse();
-    address.map(Some).map_err(|error| Trouble::usage(format!("{SERVICE_VARIABLE}: {error}")))
+    address.map(Some).map_err(|error| CliError::usage(format!("{SERVICE_VARIABLE}: {error}")))
 }
 
 /// The socket of this user's service; of root's, where there is no other.
-fn usual() -> Result<Address, Trouble> {
+fn usual() -> Result<Address, CliError> {
     let own = directory()?.join(CONTROL);
     let of_root = Path::new(OF_ROOT).join(CONTROL);
     Ok(Address::Unix(if !own.exists() && of_root.exists() { of_root } else { own }))

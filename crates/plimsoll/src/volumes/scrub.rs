@@ -7,8 +7,8 @@ use plimsoll_service::api::{Scrub, ScrubState};
 use plimsoll_units::Bytes;
 
 use super::Desk;
+use crate::cli_error::CliError;
 use crate::output::print;
-use crate::trouble::Trouble;
 
 const PATH: &str = "/v1/scrub";
 /// Between two looks at the progress.
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(250);
 const DAMAGED: u8 = 1;
 
 /// Compares the data of a volume, or of all.
-pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), Trouble> {
+pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), CliError> {
     let body = Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(rate.get()) };
     desk.client.post(PATH, &body)?;
     let shows_progress = std::io::stderr().is_terminal();
@@ -43,9 +43,9 @@ pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), Troub
         desk.outputs.print(&plimsoll_report::facts(&title, &facts(&state), desk.outputs.style()))?;
     }
     if let Some(error) = &state.error {
-        return Err(Trouble::Failed(anyhow::anyhow!("the scrub did not come to its end: {error}")));
+        return Err(CliError::Failed(anyhow::anyhow!("the scrub did not come to its end: {error}")));
     }
-    if state.damaged_blocks == 0 { Ok(()) } else { Err(Trouble::Ended(DAMAGED)) }
+    if state.damaged_blocks == 0 { Ok(()) } else { Err(CliError::Ended(DAMAGED)) }
 }
 
 fn progress(state: &ScrubState) -> String {

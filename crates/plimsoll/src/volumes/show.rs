@@ -1,7 +1,7 @@
 //! One volume in facts. Pure: answers of the API in, words and texts out.
 
 use plimsoll_catalogue::{Currency, Money};
-use plimsoll_service::api::{Attachment, Autotune, Bin, Cost, Faults, Floor, Recorded, Stats, Volume};
+use plimsoll_service::api::{Attachment, Autotune, Bin, Cost, Faults, Floor, IscsiTarget, Recorded, Stats, Volume};
 use plimsoll_units::{Bytes, Span};
 
 /// A title, and words with what they are for.
@@ -18,6 +18,7 @@ pub fn made(volume: &Volume) -> Facts {
         ("model", volume.model.clone()),
         ("cost", volume.cost.as_ref().map(monthly).unwrap_or_default()),
         ("reach", volume.uris.join(", ")),
+        ("iSCSI", volume.iscsi.as_ref().map(iscsi).unwrap_or_default()),
     ];
     if let Some(uri) = volume.uris.first() {
         facts.push(("next", format!("plimsoll volume attach {} (a block device of this host)", volume.name)));
@@ -88,6 +89,7 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
         ("made", volume.created.clone()),
         ("model", volume.model.clone()),
         ("reach", format!("{}; {clients}", volume.uris.join(", "))),
+        ("iSCSI", volume.iscsi.as_ref().map(iscsi).unwrap_or_default()),
         ("device", volume.attachment.as_ref().map(device).unwrap_or_default()),
         ("autotune", volume.autotune.as_ref().map(autotune).unwrap_or_default()),
         ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
@@ -100,6 +102,11 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
     facts.extend(doubts(volume));
     facts.push(("time", volume.slow.map(time).unwrap_or_default()));
     Facts { title: title(volume), facts }
+}
+
+/// The name of a target, and its portals.
+fn iscsi(target: &IscsiTarget) -> String {
+    format!("{} at {}", target.iqn, target.portals.join(", "))
 }
 
 /// Blocks that differ from their checksums, if any are known.

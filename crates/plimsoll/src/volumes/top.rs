@@ -9,14 +9,14 @@ use plimsoll_service::client::volume_path;
 use super::Desk;
 use super::screen::Screen;
 use super::view::{self, Seen};
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::trouble::Trouble;
 
 /// Between two looks.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Shows volumes until the user leaves; where there is no terminal, one second of them.
-pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), Trouble> {
+pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), CliError> {
     let slow = desk.get::<About>("/v1/service")?.slow.max(1);
     let (mut before, mut at) = (seen(desk, names)?, Instant::now());
     let screen = if once || desk.json { None } else { Screen::enter() };
@@ -41,7 +41,7 @@ pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), Trouble> {
 }
 
 /// The counts now, of the volumes that were named, or of all.
-fn seen(desk: &Desk, names: &[String]) -> Result<Seen, Trouble> {
+fn seen(desk: &Desk, names: &[String]) -> Result<Seen, CliError> {
     let volumes: Vec<Volume> = if names.is_empty() {
         desk.get("/v1/volumes")?
     } else {

@@ -1,4 +1,4 @@
-//! A gist of 2014 about striped disks on Azure. Knows nothing about the page it lands on.
+//! A gist of 2014 about striped disks on Azure.
 
 use crate::figure::{Article, By, Figure, Published};
 use crate::shelf::{model, parsed};
@@ -7,7 +7,7 @@ use crate::trial::Trial;
 const SINGLE: &str = "azure/2014:1023GB";
 const STRIPED: &str = "split-stripe(2,64KiB) of azure/2014:1023GB";
 const MIB: u64 = 1 << 20;
-/// What `CrystalDiskMark` visits: its 1000 MB.
+/// Size of `CrystalDiskMark`'s file: 1000 MB.
 const VISITED: u64 = 1000 * MIB;
 
 pub fn article() -> Article {
@@ -33,9 +33,9 @@ struct Row {
     trial: Trial,
     /// Windows 2008 R2 on one disk and on two, Windows 2012 R2 on one disk and on two.
     published: [f64; 4],
-    /// Whether the model was fitted to the row for one disk, and for two.
+    /// Whether the model was fitted to the row, for one disk and two.
     fitted: [bool; 2],
-    /// Largest error allowed for one disk, and for two.
+    /// Tolerance for one disk and two.
     tolerance: [f64; 2],
 }
 
@@ -46,7 +46,7 @@ fn row(what: &'static str, trial: Trial, published: [f64; 4], fitted: [bool; 2],
 
 fn rows() -> [Row; 8] {
     let reads = |size, depth| Trial::random_reads(size, depth).over(VISITED);
-    // Five seconds without warm-up: the limit lets a burst pass at the beginning, and so did the blob.
+    // Five seconds without warm-up: as on the real storage, the limit permits an initial burst.
     let deep = |trial: Trial| trial.lasting(0, 5_000);
     [
         row(
@@ -124,13 +124,12 @@ fn disk_marks() -> Vec<Figure> {
     figures
 }
 
-/// What the author says about full scans of a table.
+/// The author's figures on full table scans.
 fn interleaves() -> Vec<Figure> {
     let scan = Trial::random_reads(MIB, 1).over(VISITED).sequential();
     let (one, two) =
         (scan.on(&model(SINGLE)).mean_ms, scan.on(&model("stripe(2,512KiB) of azure/2014:1023GB")).mean_ms);
-    // The share of the time that was I/O is not published: 54 % makes the first figure true, and the second is
-    // then predicted.
+    // The share of I/O time is not published: 54 % reproduces the first figure, and the second is then a prediction.
     let share = 0.54;
     let whole = |io: f64| 1.0 - share + share * io / one;
     let row = Trial::random_reads(128 << 10, 1).over(VISITED).on(&model("stripe(2,64KiB) of azure/2014:1023GB"));
@@ -166,7 +165,7 @@ fn interleaves() -> Vec<Figure> {
     ]
 }
 
-/// Sessions, mean seconds of the six statements and throughput as printed, and the six.
+/// Sessions, published mean seconds of the six statements and throughput, and the six values.
 const SESSIONS: [(u32, f64, f64, [f64; 6]); 8] = [
     (1, 13.36, 4.5, [14.34, 13.07, 13.28, 13.30, 13.28, 12.89]),
     (2, 13.91, 8.6, [14.34, 13.95, 14.24, 14.26, 13.26, 13.43]),
@@ -178,7 +177,7 @@ const SESSIONS: [(u32, f64, f64, [f64; 6]); 8] = [
     (12, 41.99, 17.1, [43.86, 42.28, 42.05, 42.55, 41.00, 40.17]),
 ];
 
-/// Statements a minute and seconds for each, of `sessions` on a queue of `demand` seconds besides `other` seconds:
+/// Statements per minute and seconds per statement of `sessions` on a queue of `demand` seconds plus `other` seconds:
 /// exact mean value analysis (Reiser and Lavenberg 1980).
 fn closed(other: f64, demand: f64, sessions: u32) -> (f64, f64) {
     let (mut queue, mut rate, mut time) = (0.0, 0.0, 0.0);
@@ -225,7 +224,7 @@ fn concurrency() -> Vec<Figure> {
     figures
 }
 
-/// Seconds beside the queue and on it with the least squares of relative errors of the throughput.
+/// Seconds outside and inside the queue that minimise the relative squared errors of the throughput.
 fn fit(rows: &[(u32, f64, f64, [f64; 6])]) -> (f64, f64) {
     let candidates =
         (0..140_u32).flat_map(|i| (0..140_u32).map(move |j| (7.0 + f64::from(i) / 20.0, 1.5 + f64::from(j) / 40.0)));

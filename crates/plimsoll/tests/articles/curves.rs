@@ -1,4 +1,4 @@
-//! Published curves with their models: how each is calibrated, and what it gives. Knows nothing about the page.
+//! Published curves with their calibrated models.
 
 use plimsoll_load::Pace;
 use plimsoll_model::ChainSpec;
@@ -23,10 +23,10 @@ pub fn cards() -> Vec<Card> {
     cards
 }
 
-/// Operations a second by depth.
+/// Operations per second by depth.
 type Curve = [(u32, f64)];
 
-/// Simulated random reads of 4 KiB: at least so many operations that the figure is good to some tenths of a percent.
+/// Simulated random reads of 4 KiB, with enough operations for an accuracy of some tenths of a percent.
 fn reads(spec: &ChainSpec, depth: u32, about: f64) -> f64 {
     closed(&Trial::random_reads(BLOCK, depth), spec, about).iops
 }
@@ -47,7 +47,7 @@ fn points(curve: &Curve, calibrated: &[u32], modelled: impl Fn(u32, f64) -> f64)
     curve.iter().map(point).collect()
 }
 
-/// The value at which `rising` reaches `wanted`, between two others.
+/// The argument at which `rising` reaches `wanted`, within an interval.
 fn bisect(mut low: f64, mut high: f64, wanted: f64, rising: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..40 {
         let middle = f64::midpoint(low, high);
@@ -58,7 +58,7 @@ fn bisect(mut low: f64, mut high: f64, wanted: f64, rising: impl Fn(f64) -> f64)
 
 // ---------------------------------------------------------------- flash
 
-/// A path, dies with a queue each, and a pipeline: the generic device of flash.
+/// Generic flash device: a path, dies with a queue each, and a pipeline.
 #[derive(Clone, Copy, Debug)]
 struct Device {
     path_ns: f64,
@@ -67,12 +67,12 @@ struct Device {
     pipe_ns: f64,
 }
 
-/// Of the response of a read alone, what one die takes: known from an earlier fit of all points of the first curve, and taken
-/// over for the other drives.
+/// Share of a die in the response time of a single read: from an earlier fit to all points of the first curve, reused
+/// for the other drives.
 const DIE_SHARE: f64 = 2.0 / 3.0;
 
 impl Device {
-    /// From three points: the response alone, a depth at which dies collide, and the most that it carries.
+    /// Calibrated by three points: a single read, a depth at which dies collide, and the maximum.
     fn calibrated(curve: &Curve, depths: [u32; 3]) -> Self {
         let [alone, some, all] = depths.map(|depth| at(curve, depth));
         let alone_ns = 1e9 / alone;
@@ -161,7 +161,7 @@ fn nvme(device: &Device) -> Card {
     }
 }
 
-/// The same drive through the kernel: what is new is the kernel's time, on the way and on the processor.
+/// The same drive through the kernel, which adds latency and processor time.
 fn nvme_on_one_processor(device: &Device) -> Card {
     let processor_ns = 1e9 / at(&URING, 128);
     let longer = 1e9 / at(&URING, 1) - 1e9 / at(&SPDK, 1) - processor_ns;
@@ -181,7 +181,7 @@ fn nvme_on_one_processor(device: &Device) -> Card {
     }
 }
 
-/// Name, and random reads of 4 KiB a second by depth.
+/// Name, and random reads of 4 KiB per second by depth.
 type Measured = (&'static str, [(u32, f64); 7]);
 
 const FIO_PLOT: &str = "Random reads of 4 KiB, one job of fio with `libaio` on the whole device behind an IBM M1015; from the data that \
@@ -241,7 +241,7 @@ const STRIPED: [[(u32, f64); 7]; 2] = [
     [(1, 12_781.3), (2, 14_650.7), (4, 20_511.6), (8, 20_969.3), (16, 20_699.9), (32, 20_790.2), (64, 20_780.1)],
 ];
 
-/// The members as measured alone; nothing was set from the stripe.
+/// The members as measured separately; no parameter is from the stripe.
 fn stripe() -> Vec<Card> {
     let card = |writes: usize, title| {
         let pairs: Vec<String> = ALONE[writes].iter().map(|(depth, iops)| format!("{depth}: {iops}")).collect();
@@ -277,7 +277,7 @@ const RAID5: [[(u32, f64); 7]; 2] = [
 
 fn raid5() -> Vec<Card> {
     let of_disks = |positioning_ms: f64, gain: f64| {
-        // Half a turn of 7,200 a minute is 4.17 ms.
+        // Half a rotation at 7,200 per minute is 4.17 ms.
         let seek = (positioning_ms - 4.167).max(0.1);
         format!(
             "raid5(8, 512KiB: disk(2TB, 7200rpm, seek {seek:.3}ms to {seek:.3}ms, 150MB/s to 150MB/s, queue 32 gain {gain:.3}))"
@@ -315,7 +315,7 @@ fn raid5() -> Vec<Card> {
 
 // ---------------------------------------------------------------- transactions
 
-/// Provisioned IOPS in thousands and mean transactions a second.
+/// Provisioned IOPS in thousands and mean transactions per second.
 const TPCC: [(u32, f64); 30] = [
     (1, 22.0847),
     (2, 57.7479),
@@ -348,11 +348,11 @@ const TPCC: [(u32, f64); 30] = [
     (29, 1026.23),
     (30, 1026.01),
 ];
-/// From so many thousand IOPS on the throughput of the volume binds.
+/// Thousands of IOPS from which the volume's throughput is the limit.
 const WIDE: u32 = 25;
 
-/// Operations that a transaction takes: `fixed + shared / tps^exponent`. What is shared are writes of pages and of the log:
-/// the faster transactions come, the more of them each write serves.
+/// Operations per transaction: `fixed + shared / tps^exponent`. Shared operations are page and log writes, which serve
+/// more transactions at higher rates.
 #[derive(Clone, Copy)]
 struct Operations {
     fixed: f64,
@@ -371,7 +371,7 @@ impl Operations {
             let shared = (low.1 - high.1) / (share(low.0) - share(high.0));
             Self { fixed: low.1 - shared * share(low.0), shared, exponent }
         };
-        // The larger the exponent, the sooner the curve falls.
+        // A larger exponent lowers the curve earlier.
         with(bisect(0.05, 2.0, -middle.1, |exponent| -with(exponent).each(middle.0)))
     }
 
@@ -379,7 +379,7 @@ impl Operations {
         self.fixed + self.shared * tps.powf(-self.exponent)
     }
 
-    /// Transactions a second that so many operations a second allow.
+    /// Transactions per second for a rate of operations.
     fn tps(&self, iops: f64) -> f64 {
         bisect(0.01, 10_000.0, iops, |tps| tps * self.each(tps))
     }
@@ -419,7 +419,7 @@ fn transactions() -> Card {
 
 // ---------------------------------------------------------------- flash arrays
 
-/// Title, source, operations a second and mean latency in milliseconds, and how many of them belong to the first regime.
+/// Title, source, operations per second and mean latency in milliseconds, and the number of points in the first regime.
 type Published = (&'static str, &'static str, &'static [(f64, f64)], usize);
 
 const ARRAYS: [Published; 5] = [
@@ -526,7 +526,8 @@ const ARRAYS: [Published; 5] = [
     ),
 ];
 
-/// `path + service * load / (1 - load)`, where the load is the rate over the capacity: servers with a queue each.
+/// `path + service * load / (1 - load)`, where the load is the rate divided by the capacity: servers with separate
+/// queues.
 struct Slope {
     path_ms: f64,
     service_ms: f64,
@@ -536,7 +537,7 @@ struct Slope {
 impl Slope {
     fn calibrated([low, middle, high]: [(f64, f64); 3]) -> Self {
         let service = |capacity: f64, (rate, ms): (f64, f64)| (ms - low.1) * (capacity / rate - 1.0);
-        // The larger the capacity, the more of the service shows at the higher rate.
+        // With a larger capacity, more of the service time shows at the higher rate.
         let difference = |capacity: f64| service(capacity, high) - service(capacity, middle);
         let capacity = bisect(high.0 * (1.0 + 1e-9), high.0 * 10.0, 0.0, difference);
         let service_ms = service(capacity, high);
@@ -589,7 +590,7 @@ fn array(published: &Published) -> Card {
 const LOGS: &str = "fio on OCI ultra-high-performance volumes over iSCSI, E5.Flex, from logs published in 2026: four jobs at depth 32 unless the row \
      states otherwise.";
 
-/// A row: the load, what was measured, the configuration, depth, bytes, share of reads.
+/// A row: load, measured value, configuration, depth, bytes, share of reads.
 struct Row {
     load: &'static str,
     published: f64,
@@ -614,7 +615,7 @@ const MIB: u64 = 1 << 20;
 const FIVE: &str = "oci:1500GB@120vpu,multipath=yes";
 const ONE: &str = "oci:1500GB@120vpu,multipath=no";
 
-/// Operations a second of 4 and 8 KiB.
+/// Operations per second of 4 and 8 KiB.
 const SMALL: [Row; 9] = [
     row("1,500 GB at 120 VPU, five paths, 4 KiB, 70 % reads", 181_834.0, FIVE, (128, BLOCK, 0.7), Role::Calibrated),
     row("the same, one path", 46_623.0, ONE, (128, BLOCK, 0.7), Role::Predicted),
@@ -657,17 +658,17 @@ const SMALL: [Row; 9] = [
     ),
 ];
 
-/// Megabytes a second of 1 MiB.
+/// Megabytes per second of 1 MiB.
 const LARGE: [Row; 3] = [
     row("1,500 GB at 120 VPU, one path, reads", 699.0, ONE, (128, MIB, 1.0), Role::Calibrated),
     row("the same, five paths, 16 OCPUs", 2075.0, FIVE, (128, MIB, 1.0), Role::Calibrated),
     row("1,500 GB at 120 VPU, reads and writes, depth 1", 384.5, FIVE, (1, MIB, 0.5), Role::Predicted),
 ];
 
-/// What the adapter of the machine of 16 OCPUs passes, from the row of five paths.
+/// Throughput of the adapter of the machine with 16 OCPUs, from the row of five paths.
 const ADAPTER: &str = "link(5us, 2080MB/s, full duplex)";
 
-/// The catalogue's model without its rule on multipath, which refuses single paths: the volumes of the logs ran so.
+/// The catalogue's model without the multipath rule, as the volumes in the logs had single paths.
 fn attached(config: &str) -> ChainSpec {
     let single = config.contains("multipath=no");
     let notation = model(&config.replace("multipath=no", "multipath=yes")).to_string();

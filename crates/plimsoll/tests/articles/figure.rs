@@ -1,87 +1,87 @@
-//! One figure of an article beside what the models make of it. Knows nothing about where the figures come from.
+//! A published figure with its reproduction by the models.
 
 /// An article and its figures.
 pub struct Article {
-    /// What it is called on the page: a heading.
+    /// Heading on the page.
     pub title: &'static str,
-    /// Author, date, and what was measured, in a sentence or two of Markdown.
+    /// Author, date and subject in a sentence or two of Markdown.
     pub about: &'static str,
-    /// Every figure of it that a model could give, in the article's order.
+    /// All figures that a model could reproduce, in the article's order.
     pub figures: Vec<Figure>,
-    /// What the author missed, a plain sentence each.
+    /// Omissions of the article, a sentence each.
     pub missed: Vec<String>,
 }
 
 /// A published figure.
 pub struct Figure {
-    /// Where in the article: `table 8, random read, SATA`.
+    /// Place in the article: `table 8, random read, SATA`.
     pub place: String,
-    /// What it is: `throughput`, `mean latency`.
+    /// Quantity: `throughput`, `mean latency`.
     pub what: String,
-    /// What is published.
+    /// Published value.
     pub published: Published,
-    /// The unit of both values; empty for a ratio.
+    /// Unit of both values; empty for a ratio.
     pub unit: &'static str,
-    /// What the models make of it.
+    /// Reproduction.
     pub answer: Answer,
 }
 
 /// A published value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Published {
-    /// One number.
+    /// A number.
     Exactly(f64),
-    /// `150 to 250 us`: anything between the two is right.
+    /// A range, such as `150 to 250 us`.
     Between(f64, f64),
 }
 
-/// What the models make of a figure.
+/// Reproduction of a figure.
 pub enum Answer {
-    /// They give it.
+    /// Reproduced.
     Given {
-        /// The reproduced value, in the figure's unit.
+        /// The reproduced value in the figure's unit.
         value: f64,
-        /// What gave it.
+        /// Source of the value.
         by: By,
-        /// How, in a few words.
+        /// Method in a few words.
         how: String,
-        /// Largest error allowed, as a share of what is published.
+        /// Tolerance as a share of the published value.
         tolerance: f64,
-        /// Whether a parameter was set from this very figure, so that its error says little.
+        /// True if a parameter was set from this figure, so that its error is not meaningful.
         fitted: bool,
     },
-    /// None gives it, for this reason.
+    /// Not reproduced, for this reason.
     Missing(String),
 }
 
-/// What gave a reproduced value.
+/// Source of a reproduced value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
     /// The catalogue's limits or prices.
     Quote,
-    /// A model, simulated in virtual time.
+    /// A model simulated in virtual time.
     Simulation,
-    /// A law of queueing, or arithmetic on the article's own figures.
+    /// A queueing law, or arithmetic on the article's own figures.
     Law,
 }
 
-/// The column of the page that a reproduced value stands in.
+/// Column of the page for a reproduced value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A price, a specification or a measurement that was put into the catalogue or a model from this very figure, or from
-    /// the vendor that the article repeats.
+    /// A price, specification or measurement in the catalogue or a model that is taken from this figure, or from the
+    /// vendor that the article repeats.
     Echo,
     /// Arithmetic on the article's own numbers.
     Law,
-    /// What a model gives that was not set from this figure.
+    /// A model value that was not set from this figure.
     Prediction,
 }
 
 impl Published {
-    /// The signed error of `value`: 0 inside a range, else the distance to its nearer end, as a share of that end.
+    /// Signed error of `value`: 0 inside a range, otherwise the distance to the nearer end as a share of it.
     pub fn error(self, value: f64) -> f64 {
         match self {
-            // Nothing is published as 0 but what is paid once: there any payment is a whole error.
+            // Only one-time prices are published as 0, for which any payment is an error of 100 %.
             Self::Exactly(0.0) => value.abs().min(1.0),
             Self::Exactly(published) => value / published - 1.0,
             Self::Between(low, high) => value / value.clamp(low, high) - 1.0,
@@ -90,7 +90,7 @@ impl Published {
 }
 
 impl Figure {
-    /// A figure that no model has been asked for yet.
+    /// A figure without a reproduction yet.
     pub fn new(place: impl Into<String>, what: impl Into<String>, published: Published, unit: &'static str) -> Self {
         let answer = Answer::Missing("nothing was asked".into());
         Self { place: place.into(), what: what.into(), published, unit, answer }
@@ -102,7 +102,7 @@ impl Figure {
         Self { answer, ..self }
     }
 
-    /// The same, where a parameter was set from this very figure.
+    /// The same if a parameter was set from this figure.
     pub fn fitted(mut self) -> Self {
         if let Answer::Given { fitted, .. } = &mut self.answer {
             *fitted = true;
@@ -110,12 +110,12 @@ impl Figure {
         self
     }
 
-    /// Not reproduced, and why.
+    /// Not reproduced, with the reason.
     pub fn missing(self, why: impl Into<String>) -> Self {
         Self { answer: Answer::Missing(why.into()), ..self }
     }
 
-    /// The signed error of what was reproduced, as a share; `None` when nothing was.
+    /// Signed error as a share; `None` if not reproduced.
     pub fn error(&self) -> Option<f64> {
         match &self.answer {
             Answer::Given { value, .. } => Some(self.published.error(*value)),
@@ -123,7 +123,7 @@ impl Figure {
         }
     }
 
-    /// Where it stands on the page; `None` when it was not reproduced.
+    /// Column on the page; `None` if not reproduced.
     pub fn column(&self) -> Option<Column> {
         match self.answer {
             Answer::Missing(_) => None,
@@ -133,11 +133,11 @@ impl Figure {
         }
     }
 
-    /// What is wrong with it, if something is.
+    /// Error message, if any.
     pub fn complaint(&self) -> Option<String> {
         let Answer::Given { value, tolerance, how, .. } = &self.answer else { return None };
         let error = self.error()?;
-        // What is not a number is no success.
+        // NaN is an error.
         (error.is_nan() || error.abs() > *tolerance).then(|| {
             format!(
                 "{}, {}: published {:?} {}, {how} gives {value} ({:+.1} %, allowed {:.1} %)",

@@ -1,7 +1,7 @@
-//! Five articles whose figures the models have to give: each figure is reproduced within a stated tolerance, or the
-//! reason why no model gives it is said. `docs/articles.md` is written from them, and a test fails when it is stale.
+//! Five articles whose figures are reproduced within stated tolerances, or listed with the reason why no model applies.
+//! `docs/articles.md` is generated from them, and a test fails if it is stale.
 //!
-//! Knows nothing about how a quote or a simulation comes to its figure: `trial.rs` asks the library for both.
+//! `trial.rs` runs quotes and simulations.
 
 mod azure_stripe;
 mod curves;
@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 use figure::Article;
 
-/// In the order of the page; worked out once for all tests.
+/// In the order of the page; computed once for all tests.
 static ARTICLES: [LazyLock<Article>; 5] = [
     LazyLock::new(oci_levels::article),
     LazyLock::new(netapp::article),

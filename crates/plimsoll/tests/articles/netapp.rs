@@ -1,4 +1,4 @@
-//! TR-4969 of 2023: Oracle on flash arrays. Knows nothing about the page it lands on.
+//! TR-4969 of 2023: Oracle on flash arrays.
 
 use plimsoll_model::ChainSpec;
 
@@ -12,7 +12,7 @@ const BLOCK: u64 = 8192;
 const MEGABYTE: u64 = 1 << 20;
 /// The table of the report.
 const TABLE: u64 = 10_000_000_000_000;
-/// Depth at which the A800's response is the 500 us that the report gives for saturation.
+/// Depth at which the A800's response time is the 500 us of the report for saturation.
 const SATURATED: u32 = 430;
 
 pub fn article() -> Article {
@@ -34,7 +34,7 @@ fn on(config: &str, depth: u32) -> Outcome {
     Trial::random_reads(BLOCK, depth).over(TABLE).lasting(10, 60).on(&model(config))
 }
 
-/// One at a time: enough of them for a mean within 1 %.
+/// Depth 1, with enough operations for a mean within 1 %.
 fn alone(config: &str) -> f64 {
     Trial::random_reads(BLOCK, 1).over(TABLE).lasting(0, 4_000).on(&model(config)).mean_ms * 1e3
 }
@@ -168,7 +168,7 @@ fn mixture() -> Vec<Figure> {
     }
     let most =
         |reads| Trial::random_reads(BLOCK, 2048).mixed(reads).over(TABLE).lasting(20, 60).on(&model("a800")).iops;
-    // Its dies bind, and only once the NVRAM is full: so by what a read and a write take of a die.
+    // Dies are the limit once the NVRAM is full, so read and write times of a die determine it.
     let die = |name| figure_of("c800", name);
     let (read, write) = (0.9 * die("die_us"), die("die_write_us"));
     let lower = |series| {
@@ -234,7 +234,7 @@ fn written(config: &str, iops: u64) -> f64 {
     Trial::random_reads(BLOCK, 1).mixed(0.8).over(TABLE).open(iops).lasting(40, 200).on(&model(config)).write_ms
 }
 
-/// Reads of 1 MiB in order, megabytes a second.
+/// Sequential reads of 1 MiB, megabytes per second.
 fn in_order(model: &ChainSpec, depth: u32) -> f64 {
     Trial::random_reads(MEGABYTE, depth).sequential().over(TABLE).lasting(100, 300).on(model).mb()
 }
@@ -255,7 +255,7 @@ fn bandwidth() -> Vec<Figure> {
             .given(By::Simulation, "`c800`, reads of 1 MiB in order, depth 64", full, 0.005)
             .fitted(),
     );
-    // The same ports before both: what the media make of it.
+    // With the same ports, the difference is due to the media.
     let behind = |config: &str| parsed(&format!("link(1us, 3200MB/s) then {}", model(config)));
     let [flash, turning] = ["c800", "hdd-array"].map(|config| in_order(&behind(config), 64));
     figures.push(

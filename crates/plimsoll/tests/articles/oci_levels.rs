@@ -1,4 +1,4 @@
-//! The article "OCI block volumes: what a performance level gives". Knows nothing about the page it lands on.
+//! The article "OCI block volumes: what a performance level gives".
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use plimsoll_units::{Bytes, Instant, Span};
 use crate::figure::{Article, By, Figure, Published::Exactly};
 use crate::shelf::{catalogue, parsed};
 
-/// The four patterns: VPU, GB, MB/s that the console promises, seconds that dd took, MB/s that it printed.
+/// The four patterns: VPU, GB, MB/s according to the console, seconds and MB/s according to dd.
 const PATTERNS: [(u32, u32, f64, f64, f64); 4] = [
     (0, 50, 12.0, 348.028, 15.4),
     (10, 50, 24.0, 174.138, 30.8),
@@ -20,29 +20,29 @@ const PATTERNS: [(u32, u32, f64, f64, f64); 4] = [
 ];
 /// `dd bs=1G count=5`.
 const BLOCK: u64 = 1 << 30;
-/// Bytes that are still in the page cache when dd ends: 5 GiB less 12 MB/s x 348.028 s of the first pattern. The one
-/// constant of all four.
+/// Bytes in the page cache when dd ends: 5 GiB less 12 MB/s x 348.028 s of the first pattern. The same constant is used
+/// for all four.
 const PAGE_CACHE: &str = "1.192GB";
 
-/// What the catalogue says of `config`, in yen and at the time of the article.
+/// The catalogue's offer of `config`, in yen at the time of the article.
 pub fn offer(config: &str) -> Offer {
     try_offer(config).unwrap_or_else(|refusal| panic!("{config}: {refusal}"))
 }
 
-/// The same, or why it is refused.
+/// The same, or the refusal.
 pub fn try_offer(config: &str) -> Result<Offer, Box<Refusal>> {
     let terms = Terms { as_of: "2024-11".parse().expect("a date"), currency: "JPY".parse().ok(), region: None };
     let config = config.parse().unwrap_or_else(|error| panic!("{error}"));
     catalogue().offer(&config, &terms).map_err(Box::new)
 }
 
-/// Random reads of 4 KiB a second that `config` carries.
+/// Random reads of 4 KiB per second that `config` carries.
 pub fn iops(config: &str) -> f64 {
     let standing = offer(config).standing(&Ask { block: Bytes::kib(4), reads: 1.0, sequential: false });
     standing.binding().expect("a volume has ceilings").iops
 }
 
-/// MB/s of sequential reads of 1 MB that `config` carries, in the decimal KB of the console and the article.
+/// MB/s of sequential reads of 1 MB that `config` carries, in decimal units as in the console and the article.
 fn mbps(config: &str) -> f64 {
     let standing = offer(&format!("{config},kilo=1000")).standing(&Ask {
         block: Bytes::new(1_000_000),
@@ -52,11 +52,11 @@ fn mbps(config: &str) -> f64 {
     standing.binding().expect("a volume has ceilings").bytes_per_second / 1e6
 }
 
-/// Seconds that dd takes for `blocks` of 1 GiB through a page cache, in virtual time.
+/// Seconds of dd for `blocks` of 1 GiB through a page cache, in virtual time.
 fn dd(vpu: u32, size: u32, blocks: u64) -> f64 {
     let offer = offer(&format!("page-cache({PAGE_CACHE}) of oci:{size}GB@{vpu}vpu,kilo=1000"));
     let notation = offer.model_notation().expect("it has a model");
-    // Nothing is read here, so the size of the pages says nothing; keeping millions of them takes long without -O.
+    // Without reads the page size has no effect; fewer pages are faster without optimisation.
     let model = parsed(&notation.replace(" of 4KiB", " of 1MiB"));
     let spec = StreamSpec {
         name: "dd".into(),
@@ -73,7 +73,7 @@ fn dd(vpu: u32, size: u32, blocks: u64) -> f64 {
     seen.series.iter().map(|slice| slice.span.as_secs_f64()).sum()
 }
 
-/// Seconds of the four patterns, then of 20 GiB on the volume of the last one. Simulated once: several tests ask.
+/// Seconds of the four patterns, then of 20 GiB on the last volume. Simulated once for all tests.
 fn simulated() -> &'static ([f64; 4], f64) {
     static SECONDS: OnceLock<([f64; 4], f64)> = OnceLock::new();
     let last = PATTERNS[3];
@@ -93,7 +93,7 @@ pub fn article() -> Article {
     }
 }
 
-/// VPU, GB at which the IOPS end, IOPS, IOPS for each GB, GB at which the throughput ends, MB/s.
+/// VPU, GB at the IOPS limit, IOPS, IOPS per GB, GB at the throughput limit, MB/s.
 const LEVELS: [(&str, u32, u32, f64, f64, u32, f64); 4] = [
     ("Ultra High Performance, VPU 120", 120, 1333, 300_000.0, 225.0, 1500, 2680.0),
     ("Higher Performance, VPU 20", 20, 667, 50_000.0, 75.0, 1200, 680.0),
@@ -162,7 +162,7 @@ fn written(index: usize, &(vpu, size, promised, seconds, printed): &(u32, u32, f
     let rate = 5.0 * BLOCK as f64 / took / 1e6;
     let rate =
         Figure::new(&*place, "throughput of dd", Exactly(printed), "MB/s").given(By::Simulation, how, rate, 0.01);
-    // The page cache's size was set from the first pattern.
+    // The size of the page cache was set from the first pattern.
     let [time, rate] = if index == 0 { [time.fitted(), rate.fitted()] } else { [time, rate] };
     let promise = Figure::new(place, "throughput promised by the console", Exactly(promised), "MB/s");
     vec![promise.given(By::Quote, &*config, mbps(&config), 0.001), time, rate]
@@ -185,8 +185,8 @@ fn missed() -> Vec<String> {
     ]
 }
 
-/// MB/s of a file of 20 GiB on the volume of the last pattern: when what the first pattern left in memory is a constant,
-/// and when it is a factor.
+/// MB/s of a file of 20 GiB on the last volume, if the cached remainder of the first pattern is a constant, and if it
+/// is a factor.
 fn predictions() -> [f64; 2] {
     let (_, _, slow, seconds, _) = PATTERNS[0];
     let (_, _, fast, ..) = PATTERNS[3];
@@ -195,14 +195,14 @@ fn predictions() -> [f64; 2] {
 }
 
 #[test]
-fn a_longer_file_tells_what_stays_in_memory_from_a_faster_volume() {
+fn longer_file_distinguishes_caching_from_a_faster_volume() {
     let [residue, scale] = predictions();
     assert!((residue - 50.8).abs() < 0.2, "{residue}");
     assert!((scale - 61.7).abs() < 0.1, "{scale}");
 }
 
 #[test]
-fn the_size_of_the_page_cache_is_what_the_first_pattern_leaves() {
+fn size_of_the_page_cache_follows_from_the_first_pattern() {
     let (.., promised, seconds, _) = PATTERNS[0];
     let left = 5.0 * BLOCK as f64 - promised * 1e6 * seconds;
     let used: Bytes = PAGE_CACHE.parse().unwrap();

@@ -1,4 +1,4 @@
-//! The article "OCI ultra high performance, measured with fio". Knows nothing about the page it lands on.
+//! The article "OCI ultra high performance, measured with fio".
 
 use plimsoll_drive::{Onward, Rules, Simulated, drive};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
@@ -8,7 +8,7 @@ use plimsoll_units::{Bytes, Instant, Span};
 use crate::figure::{Article, By, Figure, Published::Exactly};
 use crate::oci_levels::{iops, offer, try_offer};
 
-/// VPU, what fio printed three times in IOPS, and the same in MiB/s.
+/// VPU, and three results of fio in IOPS and in MiB/s.
 const MEASURED: [(u32, [f64; 3], [f64; 3]); 3] = [
     (0, [532.0, 514.0, 547.0], [2129.0 / 1024.0, 2057.0 / 1024.0, 2189.0 / 1024.0]),
     (50, [30_400.0, 30_500.0, 30_900.0], [119.0, 119.0, 121.0]),
@@ -19,11 +19,11 @@ const MACHINE: &str = "oci/VM.Standard.E4.Flex:16ocpu";
 const SECONDS: u64 = 5;
 
 fn config(size: u32, vpu: u32) -> String {
-    // The VPUs were changed while the volume stayed attached over its paths.
+    // The VPUs were changed online, with all paths attached.
     format!("oci:{size}GB@{vpu}vpu,multipath=yes on {MACHINE}")
 }
 
-/// `fio --rw=randread --bs=4k --iodepth=256 --numjobs=4`: reads a second.
+/// `fio --rw=randread --bs=4k --iodepth=256 --numjobs=4`: reads per second.
 fn fio(config: &str) -> f64 {
     let offer = offer(config);
     let job = |number: u32| StreamSpec {

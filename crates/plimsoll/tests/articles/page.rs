@@ -1,4 +1,4 @@
-//! `docs/articles.md`: the figures of all articles as Markdown. Knows nothing about how a figure was reproduced.
+//! `docs/articles.md`: the figures of all articles as Markdown.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -27,12 +27,12 @@ const COLUMNS: &str =
 |---|---:|---:|---:|---:|---:|---:|---:|---:|
 ";
 
-/// `UPDATE_GENERATED=1 cargo test -p plimsoll --test articles` writes it anew.
+/// `UPDATE_GENERATED=1 cargo test -p plimsoll --test articles` writes it.
 pub fn check(articles: &[&Article]) {
     write_or_compare("articles.md", &page(articles));
 }
 
-/// Writes a page of `docs` where that was asked for, and compares it otherwise.
+/// Compares a page of `docs`, or writes it on request.
 pub fn write_or_compare(file: &str, page: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
     if std::env::var_os("UPDATE_GENERATED").is_some() {
@@ -85,7 +85,7 @@ fn row_of(page: &mut String, title: &str, figures: &[&Figure]) {
     );
 }
 
-/// Numbers apart from ranges, which are met by nature.
+/// Numbers, excluding ranges, which are easily met.
 fn by_kind(page: &mut String, articles: &[&Article]) {
     page.push_str("\nThe same by what was published:\n\n");
     page.push_str(COLUMNS);
@@ -96,7 +96,7 @@ fn by_kind(page: &mut String, articles: &[&Article]) {
     }
 }
 
-/// The largest errors by name: nobody should have to look for them.
+/// The largest errors by name.
 fn worst(page: &mut String, articles: &[&Article]) {
     const SHOWN: usize = 10;
     let all = articles.iter().flat_map(|article| article.figures.iter().map(move |figure| (article.title, figure)));
@@ -157,7 +157,7 @@ fn line(figure: &Figure) -> String {
     };
     let error = figure.published.error(*value);
     let shown = format!("{}{unit}", number(*value));
-    // What is no prediction has its difference beside it, where there is one.
+    // Values other than predictions show the difference, if any.
     let aside = if signed(error) == "0.0 %" { String::new() } else { format!(" ({})", signed(error)) };
     match column {
         Column::Echo => format!("{head} {shown}{aside} | | | | {how} |"),
@@ -178,12 +178,12 @@ pub fn share(value: Option<f64>) -> String {
 }
 
 pub fn signed(error: f64) -> String {
-    // So that no error is shown as minus nothing.
+    // Avoids a negative zero.
     let percent = (error * 1000.0).round() / 10.0 + 0.0;
     if percent == 0.0 { "0.0 %".into() } else { format!("{percent:+.1} %") }
 }
 
-/// Exactly where four decimals are enough for that, as prices are printed; else four figures. Thousands are set apart.
+/// Exact up to four decimals, as prices are printed; otherwise four significant digits. Thousands are grouped.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

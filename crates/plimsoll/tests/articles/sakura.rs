@@ -1,4 +1,4 @@
-//! An article of about 2013 about disks, SSDs and ioDrives in rented servers. Knows nothing about the page it lands on.
+//! An article of about 2013 about disks, SSDs and ioDrives in rented servers.
 
 use crate::figure::{Article, By, Figure, Published};
 use crate::sakura_tables;
@@ -9,14 +9,14 @@ use plimsoll_model::ChainSpec;
 const GIB: u64 = 1 << 30;
 /// Threads of tiobench.
 const THREADS: u32 = 8;
-/// Processes of Bonnie++ that seek.
+/// Seeking processes of Bonnie++.
 const SEEKERS: u32 = 3;
-/// What the kernel reads ahead for one reader.
+/// Readahead of the kernel per reader.
 const AHEAD: u64 = 128 << 10;
-/// The largest request that the kernel makes of neighbouring pages.
+/// The largest request that the kernel merges from adjacent pages.
 const MERGED: u64 = 512 << 10;
 const NAMES: [&str; 4] = ["SATA", "SSD", "ioDrive", "SATA, 16 GB"];
-/// The machine had 512 MB; its kernel and programs take the rest.
+/// Page cache of the machine with 512 MB, less kernel and programs.
 const PAGES: &str = "page-cache(400MB) of ";
 const DRIVES: [&str; 4] = ["sata-hdd", "intel-330-180", "iodrive-320", "sata-hdd"];
 
@@ -48,19 +48,19 @@ fn cached(drive: &str) -> ChainSpec {
     model(&format!("{PAGES}{drive}"))
 }
 
-/// Readers of a file each, for each of whom the kernel is one request ahead.
+/// Readers with separate files; the kernel reads a request ahead for each.
 fn read_in_order(drive: &str, readers: u32) -> f64 {
     let trial = Trial::random_reads(AHEAD, 2).sequential().streams(readers).over(GIB);
     trial.lasting(500, 1_500).on(&model(drive)).bytes
 }
 
-/// Threads that write a file each, in requests of 512 KiB.
+/// Threads that write separate files in requests of 512 KiB.
 fn written_in_order(drive: &str, threads: u32) -> f64 {
     let trial = Trial::random_reads(MERGED, 1).writes().sequential().streams(threads).over(GIB);
     trial.lasting(5_000, 20_000).on(&model(drive)).bytes
 }
 
-/// What is read and written back, 512 KiB at a time: a disk seeks between the two.
+/// Rewriting in units of 512 KiB: a disk seeks between read and write.
 fn rewritten(drive: &str) -> (f64, String) {
     if drive == "sata-hdd" {
         let trial = Trial::random_reads(MERGED, 1).mixed(0.5).sequential().streams(2).over(GIB);
@@ -71,14 +71,14 @@ fn rewritten(drive: &str) -> (f64, String) {
     (1.0 / seconds, format!("`{drive}`, read and then written, in order"))
 }
 
-/// Random reads of 4 KiB by so many at once, once the page cache is full.
+/// Concurrent random reads of 4 KiB, once the page cache is full.
 fn read_at_random(drive: &str, readers: u32) -> f64 {
     let full_ms = if drive == "sata-hdd" { 400_000 } else { 40_000 / readers };
     let trial = Trial::random_reads(4096, readers).over(GIB);
     trial.lasting(full_ms, if drive == "sata-hdd" { 50_000 } else { 1_000 }).on(&cached(drive)).iops
 }
 
-/// The same on 32 GiB with the memory of 16 GB, which holds about 45 % of them.
+/// The same on 32 GiB with 16 GB of memory, which caches about 45 %.
 fn read_at_random_of_32_gib() -> f64 {
     let drive = model("sata-hdd");
     let large = parsed(&format!("cache(45%, hit: link(2us); miss: {drive})"));
@@ -157,7 +157,7 @@ fn tiobench() -> Vec<Figure> {
     }
     figures.extend(random_writes(table));
     for drive in 0..3 {
-        // The kernel lets one reader of a disk go on for a while, and is no such friend of flash.
+        // The kernel's scheduler favours the current reader of a disk, which does not apply to flash.
         let readers = if drive == 0 { 1 } else { THREADS };
         let value = read_in_order(DRIVES[drive], readers) / mib;
         let how = format!("{} by {readers} at once, nothing out of the page cache", direct(drive));
@@ -239,8 +239,8 @@ fn latencies() -> Vec<Figure> {
     figures
 }
 
-/// Tables that the test `create` makes, three times 10,000; and those that `alter-table` makes anew: 100 additions, 8
-/// indices made and 8 dropped, 91 removals, and the first. From the loops of the suite's scripts.
+/// Tables created by the test `create`, three times 10,000; and tables rewritten by `alter-table`: 100 additions, 8
+/// index creations and drops each, 91 removals, and the initial creation. From the loops of the suite's scripts.
 const CREATED: f64 = 30_000.0;
 const ALTERED: f64 = 208.0;
 
@@ -255,7 +255,7 @@ fn sql_bench() -> Vec<Figure> {
         ("select", [146.0, 143.0, 142.0, 140.0]),
         ("wisconsin", [2.0, 4.0, 5.0, 3.0]),
     ];
-    // What an SSD takes longer for each table, in seconds.
+    // Additional seconds per table on an SSD.
     let flush = (1060.0 - 34.0) / CREATED;
     let mut figures = Vec::new();
     for (test, seconds) in TESTS {

@@ -1,5 +1,4 @@
-//! The tables of the article on Sakura's servers that are not benchmarks of throughput: prices, specifications, ratios,
-//! and the longest latencies. Knows nothing about the page they land on.
+//! Other tables of the article on Sakura's servers: prices, specifications, ratios, and maximum latencies.
 
 use crate::figure::{By, Figure, Published};
 use crate::shelf::{carried_in_order_mb, model, offer, price};
@@ -40,7 +39,7 @@ pub fn prices() -> Vec<Figure> {
     figures
 }
 
-/// Table, drive, and what is printed of it: reads and writes in order in MB/s, random reads and writes of 4 KB a second.
+/// Table, drive, and published values: sequential reads and writes in MB/s, random reads and writes of 4 KB per second.
 type Printed = (&'static str, &'static str, [f64; 2], Option<[f64; 2]>);
 
 const PRINTED: [Printed; 10] = [
@@ -87,7 +86,7 @@ pub fn specifications() -> Vec<Figure> {
     figures
 }
 
-/// Operations of 512 bytes, which the catalogue quotes where they are in order.
+/// Operations of 512 bytes, as in the catalogue's sequential quotes.
 fn small_operations() -> Vec<Figure> {
     let mut figures = Vec::new();
     for (drive, reads, writes) in [("iodrive-320", 100_000.0, 141_000.0), ("iodrive-duo-640", 196_000.0, 285_000.0)] {
@@ -125,7 +124,7 @@ fn small_operations() -> Vec<Figure> {
     figures
 }
 
-/// What the text says of table 6, from that table.
+/// Statements of the text about table 6, computed from the table.
 pub fn ratios() -> Vec<Figure> {
     let rows = [
         ("write by block", [101_934.0, 258_506.0, 578_389.0]),
@@ -157,7 +156,7 @@ pub fn bonnie_latencies() -> Vec<Figure> {
     longest_of("table 7", &ROWS)
 }
 
-/// The longest latencies of tiobench.
+/// Maximum latencies of tiobench.
 pub fn longest() -> Vec<Figure> {
     const ROWS: [(&str, [f64; 4]); 5] = [
         ("writes in order", [1427.121, 1026.949, 726.300, 0.464]),

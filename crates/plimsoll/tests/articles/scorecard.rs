@@ -1,30 +1,30 @@
-//! `docs/scorecard.md`: published curves, and what a model predicts of them that was set from at most three of their
-//! points. Knows the page as Markdown; `curves.rs` has the curves and the models.
+//! `docs/scorecard.md`: published curves, and predictions of models that were calibrated with at most three of their
+//! points. `curves.rs` has the curves and models.
 
 use std::fmt::Write;
 
 use crate::curves;
 use crate::page::{number, quantile, share, signed, write_or_compare};
 
-/// A published curve beside a model of it.
+/// A published curve with a model.
 pub struct Card {
-    /// A heading.
+    /// Heading.
     pub title: &'static str,
-    /// What was measured, by whom, where it is published: a sentence or two of Markdown.
+    /// Subject, author and publication in a sentence or two of Markdown.
     pub about: &'static str,
-    /// The model, what it was calibrated on, and what it does not see.
+    /// The model, its calibration and its limitations.
     pub model: String,
-    /// Unit of the published values and of the model's.
+    /// Unit of published and predicted values.
     pub unit: &'static str,
     /// The points, in the order of the source.
     pub points: Vec<Point>,
-    /// The goal that is set for the predictions, if there is one.
+    /// Goal of the predictions, if any.
     pub goal: Option<Goal>,
-    /// The error that the test allows: a prediction that becomes worse is a defect.
+    /// Tolerance of the test: a worse prediction is a defect.
     pub allowed: f64,
 }
 
-/// One point of a curve.
+/// A point of a curve.
 pub struct Point {
     pub load: String,
     pub published: f64,
@@ -32,30 +32,30 @@ pub struct Point {
     pub role: Role,
 }
 
-/// What a point is for.
+/// Role of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A number of the model was set from it.
+    /// A parameter was set from it.
     Calibrated,
-    /// The model was not set from it.
+    /// Prediction.
     Predicted,
-    /// Something binds there that the model does not have, as the text of the card states.
+    /// A limit applies that the model lacks, as stated in the text.
     OtherRegime,
 }
 
-/// What predictions are held to.
+/// Goal of predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
-    /// No error above this share.
+    /// Maximum relative error.
     Worst(f64),
-    /// The median of the errors at most this share.
+    /// Maximum of the median relative error.
     Median(f64),
-    /// No difference above this, in the unit of the card.
+    /// Maximum difference in the unit of the card.
     Difference(f64),
 }
 
 impl Card {
-    /// Absolute errors of one role, sorted: shares, or differences where the goal is one.
+    /// Sorted absolute errors of a role: relative, or differences if the goal is a difference.
     fn errors(&self, role: Role) -> Vec<f64> {
         let chosen = self.points.iter().filter(|point| point.role == role);
         let mut errors: Vec<f64> = chosen.map(|point| self.error(point).abs()).collect();
@@ -113,7 +113,7 @@ shown and not counted.
 |---|---:|---:|---:|---:|---:|---|---|
 ";
 
-/// The page is what the cards give, and no prediction is worse than it was.
+/// The page is up to date, and predictions are within their tolerances.
 pub fn check() {
     let cards = curves::cards();
     let complaints: Vec<String> = cards.iter().filter_map(Card::complaint).collect();
@@ -170,14 +170,14 @@ fn section(page: &mut String, card: &Card) {
     }
 }
 
-/// Four figures.
+/// Four significant digits.
 fn figures(value: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "a logarithm of a finite number")]
     let scale = 10_f64.powi(3 - value.abs().max(1e-9).log10().floor() as i32);
     number((value * scale).round() / scale)
 }
 
-/// The anchor that Markdown gives a heading.
+/// Anchor of a heading in Markdown.
 fn anchor(title: &str) -> String {
     let kept = title.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
     kept.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()

@@ -1,4 +1,4 @@
-//! What the catalogue says of a configuration: what it carries, what it costs, and its model. Knows no article.
+//! Limits, prices and models of configurations from the catalogue.
 
 use std::sync::OnceLock;
 
@@ -6,20 +6,20 @@ use plimsoll_catalogue::{Ask, Catalogue, Config, Date, Money, Offer, Terms};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Bytes;
 
-/// The products that come with the program.
+/// The built-in products.
 pub fn catalogue() -> &'static Catalogue {
     static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
     CATALOGUE.get_or_init(Catalogue::built_in)
 }
 
-/// What `config` offers, as of the end of `year`.
+/// The offer of `config` at the end of `year`.
 pub fn offer_of(config: &str, year: u16) -> Offer {
     let parsed: Config = config.parse().unwrap_or_else(|error| panic!("{error}"));
     let terms = Terms { as_of: Date::day(year, 12, 31), currency: None, region: None };
     catalogue().offer(&parsed, &terms).unwrap_or_else(|refusal| panic!("{config}: {refusal}"))
 }
 
-/// What `config` offers, as of the end of 2024.
+/// The offer of `config` at the end of 2024.
 pub fn offer(config: &str) -> Offer {
     offer_of(config, 2024)
 }
@@ -34,12 +34,12 @@ pub fn parsed(notation: &str) -> ChainSpec {
     plimsoll_model::parse(notation).unwrap_or_else(|error| panic!("{notation}: {error}"))
 }
 
-/// Operations a second that `config` carries in the long run: of `block` bytes, with a share of `reads`.
+/// Sustained operations per second of `config` for a block size and a share of `reads`.
 pub fn carried(config: &str, block: u64, reads: f64) -> f64 {
     quoted(config, &Ask { block: Bytes::new(block), reads, sequential: false })
 }
 
-/// The same in order, in units of 10^6 bytes a second.
+/// Sequential throughput in 10^6 bytes per second.
 pub fn carried_in_order_mb(config: &str, block: u64, reads: f64) -> f64 {
     quoted(config, &Ask { block: Bytes::new(block), reads, sequential: true }) * block as f64 / 1e6
 }
@@ -48,7 +48,7 @@ fn quoted(config: &str, ask: &Ask) -> f64 {
     offer(config).standing(ask).binding().unwrap_or_else(|| panic!("{config} has no limit")).iops
 }
 
-/// Rent of `config` for a month, and what is paid once.
+/// Monthly price of `config`, and its one-time price.
 pub fn price(config: &str) -> (f64, f64) {
     let price = offer(config).price().unwrap_or_else(|error| panic!("{config}: {error}"));
     (price.monthly.as_f64(), price.once.map_or(0.0, Money::as_f64))

@@ -1,4 +1,4 @@
-//! What a model gives under a load: a simulation in virtual time. Knows nothing about articles and products.
+//! Simulation of a load on a model in virtual time.
 
 use plimsoll_drive::{Onward, Rules, Simulated, drive};
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
@@ -9,50 +9,50 @@ use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 /// A load on a model.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Bytes of one operation.
+    /// Bytes of an operation.
     pub size: u64,
     /// Share of reads.
     pub reads: f64,
-    /// How blocks are visited.
+    /// Access pattern.
     pub pattern: Pattern,
-    /// Bytes that are visited, from the beginning.
+    /// Bytes of the addressed region.
     pub region: u64,
-    /// When operations of one stream are asked for.
+    /// Pace of a stream.
     pub pace: Pace,
-    /// So many streams, each on a part of the region.
+    /// Number of streams, each on a part of the region.
     pub streams: u32,
-    /// Every write is durable.
+    /// True if every write is durable.
     pub durable: bool,
-    /// Virtual milliseconds before counting begins.
+    /// Virtual milliseconds of warm-up.
     pub warm_up_ms: u32,
-    /// Virtual milliseconds that are counted.
+    /// Virtual milliseconds measured.
     pub counted_ms: u32,
 }
 
-/// What a trial gave.
+/// Result of a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes: f64,
     /// Mean response time in milliseconds.
     pub mean_ms: f64,
-    /// The same of the reads.
+    /// Mean response time of reads.
     pub read_ms: f64,
-    /// The same of the writes.
+    /// Mean response time of writes.
     pub write_ms: f64,
 }
 
 impl Outcome {
-    /// In units of 10^6 bytes a second.
+    /// 10^6 bytes per second.
     pub fn mb(&self) -> f64 {
         self.bytes / 1e6
     }
 }
 
 impl Trial {
-    /// Random reads of `size` bytes over the first 10^9 bytes, `depth` at a time, 60 s after 5 s.
+    /// Random reads of `size` bytes over the first 10^9 bytes at `depth`, 60 s after a warm-up of 5 s.
     pub fn random_reads(size: u64, depth: u32) -> Self {
         Self {
             size,
@@ -67,22 +67,22 @@ impl Trial {
         }
     }
 
-    /// The same as writes.
+    /// Writes instead of reads.
     pub fn writes(self) -> Self {
         Self { reads: 0.0, ..self }
     }
 
-    /// Every write waits until it is kept.
+    /// Durable writes.
     pub fn durable(self) -> Self {
         Self { durable: true, ..self.writes() }
     }
 
-    /// The same as a mixture.
+    /// A mix of reads and writes.
     pub fn mixed(self, reads: f64) -> Self {
         Self { reads, ..self }
     }
 
-    /// The same in order.
+    /// Sequential access.
     pub fn sequential(self) -> Self {
         Self { pattern: Pattern::Sequential, ..self }
     }
@@ -92,22 +92,22 @@ impl Trial {
         Self { region: bytes, ..self }
     }
 
-    /// By so many streams at once, each on its part.
+    /// With concurrent streams, each on its part.
     pub fn streams(self, streams: u32) -> Self {
         Self { streams, ..self }
     }
 
-    /// So many a second, independently of each other.
+    /// Poisson arrivals at this rate.
     pub fn open(self, iops: u64) -> Self {
         Self { pace: Pace::Open { rate: Iops::per_second(iops), arrival: Arrival::Poisson }, ..self }
     }
 
-    /// Counted for so long, after so long.
+    /// With this duration and warm-up.
     pub fn lasting(self, warm_up_ms: u32, counted_ms: u32) -> Self {
         Self { warm_up_ms, counted_ms, ..self }
     }
 
-    /// What `model` gives.
+    /// Result of `model`.
     pub fn on(&self, model: &ChainSpec) -> Outcome {
         let mut target = Simulated::new(Chain::new(model, 7));
         let start = Instant::ZERO;
@@ -149,7 +149,7 @@ impl Trial {
     }
 }
 
-/// The greatest common one, so that slices end where counting begins and ends.
+/// Greatest common divisor, so that slices end at the boundaries of the measurement.
 fn divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { divisor(b, a % b) }
 }

@@ -1,4 +1,4 @@
-//! This host's devices, the scripts for Oracle, and what is refused.
+//! Devices of this host, scripts for Oracle, and refusals.
 
 use super::{Folder, demand, lines, plimsoll, said};
 
@@ -24,11 +24,11 @@ fn devices_of_this_host_are_collected() {
     assert!(lines.len() >= 3, "a head and two snapshots at least");
     assert_eq!(demand(&file)["inputs"][0]["kind"], "plimsoll-snapshots");
     let again = plimsoll(&["collect", "linux", "--duration", "10s", "--out", out]).output().unwrap();
-    assert!(again.status.code() == Some(2) && said(&again).contains("is there already"), "{}", said(&again));
+    assert!(again.status.code() == Some(2) && said(&again).contains("exists"), "{}", said(&again));
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_refused() {
     for (arguments, expected) in
         [(["--interval", "1ms"], "--interval: at least"), (["--duration", "1s"], "--duration: at least")]
     {

@@ -1,6 +1,6 @@
-//! `plimsoll collect` against servers of the test's own, on Unix sockets in folders of their own.
+//! `plimsoll collect` with temporary servers on Unix sockets.
 //!
-//! Needs PostgreSQL and MariaDB; each test says when its server is not installed, and is skipped.
+//! Needs PostgreSQL and MariaDB; tests are skipped with a message if a server is not installed.
 #![allow(clippy::print_stderr, clippy::unwrap_used, reason = "a test that is skipped says why")]
 
 mod host;
@@ -10,11 +10,11 @@ mod postgres;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of a test's own, which is removed in the end.
+/// A temporary directory, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
-    /// Paths of Unix sockets are short: so is this one.
+    /// Short, as socket paths are limited.
     fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("plimsoll-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -42,21 +42,21 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The demand that a file tells, as JSON.
+/// The demand in a file, as JSON.
 fn demand(file: &Path) -> serde_json::Value {
     let output = plimsoll(&["demand", file.to_str().unwrap(), "--json", "-"]).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Lines of a file of snapshots, each of them whole.
+/// Lines of a file of snapshots, all complete.
 fn lines(file: &Path) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.ends_with('\n'), "the last line is whole");
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Waits until something is so.
+/// Waits for a condition.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let begin = std::time::Instant::now();
     while !is_so() {
@@ -65,7 +65,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// True when a program is there to be started.
+/// True if a program is installed.
 fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }

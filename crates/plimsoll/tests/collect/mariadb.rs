@@ -1,4 +1,4 @@
-//! A MariaDB server of the test's own.
+//! A temporary MariaDB server.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ struct Server {
 }
 
 impl Server {
-    /// `None`, with the reason said, where it cannot be started.
+    /// `None`, with a message, if it cannot be started.
     fn start(name: &str) -> Option<Self> {
         if !["mariadbd", "mariadb-install-db", "mariadb"].iter().all(|program| is_there(program)) {
             eprintln!("skipped: needs MariaDB (the package mariadb-server)");
@@ -25,7 +25,7 @@ impl Server {
         };
         let mut install = Command::new("mariadb-install-db");
         install.args(["--no-defaults", &data, "--auth-root-authentication-method=normal", "--skip-test-db"]);
-        // Servers clear the folder for temporary files when they start, and several start at once.
+        // Servers clear their temporary directory at start, so each has its own.
         install.env("TMPDIR", &folder.0);
         quiet(&mut install);
         assert!(install.status().unwrap().success(), "mariadb-install-db failed");
@@ -42,7 +42,7 @@ impl Server {
         self.folder.join("s")
     }
 
-    /// True when the server did what it was told.
+    /// True if the server executed the statement.
     fn query(&self, sql: &str) -> bool {
         let mut client = Command::new("mariadb");
         client.arg("--no-defaults").arg(format!("--socket={}", self.socket().display())).args(["--user=root"]);
@@ -68,7 +68,7 @@ impl Drop for Server {
 }
 
 fn is_there(program: &str) -> bool {
-    // The installer knows no --version.
+    // The installer does not support --version.
     is_installed(program) || Command::new(program).arg("--help").output().is_ok()
 }
 
@@ -98,7 +98,7 @@ fn a_server_at_work_is_collected() {
 }
 
 #[test]
-fn a_user_without_access_is_told_what_to_do() {
+fn denied_access_has_a_remedy() {
     let Some(server) = Server::start("myx") else { return };
     assert!(server.query("CREATE USER shut IDENTIFIED BY 'secret';"));
     let file = server.folder.join("none.jsonl");

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the test's own, with pgbench running.
+//! A temporary PostgreSQL server with pgbench.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ struct Server {
 }
 
 impl Server {
-    /// `None`, with the reason said, where it cannot be started.
+    /// `None`, with a message, if it cannot be started.
     fn start(name: &str) -> Option<Self> {
         let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
         let newest = versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").exists()).max();
@@ -55,7 +55,7 @@ impl Server {
         &self.folder.0
     }
 
-    /// A program of PostgreSQL's, which refuses to run as root.
+    /// A program of PostgreSQL, which refuses to run as root.
     fn command(&self, program: &str) -> Command {
         let path = self.programs.join(program);
         let mut command = Command::new(if is_root() { Path::new("runuser") } else { &path });
@@ -124,7 +124,7 @@ fn times_that_the_server_does_not_keep_are_reported_at_once() {
 }
 
 #[test]
-fn a_server_that_restarts_leaves_what_was_collected() {
+fn server_restart_keeps_collected_snapshots() {
     let Some(server) = Server::start("pgr") else { return };
     let file = server.folder.join("pg.jsonl");
     let out = file.to_str().unwrap();
@@ -142,16 +142,16 @@ fn a_server_that_restarts_leaves_what_was_collected() {
     assert_eq!(running.wait().unwrap().code(), Some(130));
     let mut said = String::new();
     std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut said).unwrap();
-    assert!(said.contains("trying again") && said.contains("snapshots in"), "{said}");
+    assert!(said.contains("retrying every interval") && said.contains("snapshots in"), "{said}");
     assert_eq!(demand(&file)["inputs"][0]["kind"], "plimsoll-snapshots");
 }
 
 #[test]
-fn a_server_that_is_not_reached_says_what_to_do() {
+fn unreachable_server_has_a_remedy() {
     let Some(server) = Server::start("pgx") else { return };
     let file = server.folder.join("none.jsonl");
     let out = file.to_str().unwrap();
-    // A server that wants a password.
+    // A server that requires a password.
     let access = server.folder.join("data").join("pg_hba.conf");
     std::fs::write(&access, "local all all scram-sha-256\n").unwrap();
     server.run("pg_ctl", &["--pgdata", &server.data(), "reload"]);
@@ -164,7 +164,7 @@ fn a_server_that_is_not_reached_says_what_to_do() {
     assert!(output.status.code() == Some(1) && said(&output).contains(".pgpass"), "{}", said(&output));
     server.down();
     let output = server.collect(&["--out", out]).output().unwrap();
-    assert!(output.status.code() == Some(1) && said(&output).contains("try psql"), "{}", said(&output));
+    assert!(output.status.code() == Some(1) && said(&output).contains("test psql"), "{}", said(&output));
     assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
     assert!(!file.exists(), "nothing was collected, so there is no file");
 }

@@ -1,4 +1,4 @@
-//! Data in databases that suites were pointed to, how a run ends, and what a killed one leaves: with SQLite, which needs no server.
+//! Data of suites in existing databases, ends of runs, and leftovers of killed runs, with SQLite.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use crate::place::{Place, said};
 /// Two clients on the smallest data, for a second.
 const OLTP: [&str; 8] = ["suite", "oltp", "sqlite:x.db", "--scale", "1", "--clients", "2", "--duration"];
 
-/// An empty file of SQLite's, and a connection to it.
+/// An empty SQLite database, and a connection.
 fn empty(place: &Place) -> Box<dyn Database> {
     let file = place.file("x.db");
     fs::write(&file, "").unwrap();
@@ -36,7 +36,7 @@ fn refused(output: &Output, words: &str) {
     assert!(said(output).contains(words), "{}", said(output));
 }
 
-/// Waits until a program has written something to a file.
+/// Waits until a program has written a text to a file.
 fn until(file: &Path, words: &str) {
     let end = Instant::now() + Duration::from_secs(120);
     while !fs::read_to_string(file).unwrap_or_default().contains(words) {
@@ -59,7 +59,7 @@ fn begun(place: &Place, arguments: &[&str]) -> Child {
 fn data_are_prepared_reused_and_cleaned_up() {
     let place = Place::new("phases");
     let database = empty(&place);
-    refused(&oltp(&place, &["--phase", "run"]), "no data of plimsoll are there");
+    refused(&oltp(&place, &["--phase", "run"]), "no data of plimsoll");
     succeeded(&oltp(&place, &["--phase", "prepare"]));
     let loaded = database.contents().unwrap();
     assert!(loaded.len() == 5 && loaded.contains(&"table plimsoll_data".to_owned()), "{loaded:?}");
@@ -75,12 +75,12 @@ fn data_are_prepared_reused_and_cleaned_up() {
     }
     refused(
         &oltp(&place, &["--phase", "run", "--script", "select-only"]),
-        "and this run needs oltp (script select-only",
+        "but this run needs oltp (script select-only",
     );
-    // Other data take the place of those that plimsoll made.
+    // Other data replace those of plimsoll.
     let other = oltp(&place, &["--script", "select-only"]);
     succeeded(&other);
-    assert!(said(&other).contains("dropping 4 objects that oltp made"), "{}", said(&other));
+    assert!(said(&other).contains("dropping 4 objects created by oltp"), "{}", said(&other));
     assert_eq!(database.contents().unwrap(), Vec::<String>::new(), "all phases together leave nothing");
 }
 
@@ -92,13 +92,13 @@ fn foreign_table_is_never_dropped_with_data() {
     database.session().unwrap().run("CREATE TABLE mine (a INTEGER)").unwrap();
     refused(
         &oltp(&place, &["--script", "simple-update", "--phase", "prepare"]),
-        "besides data of plimsoll it has table mine",
+        "in addition to data of plimsoll, it contains table mine",
     );
     succeeded(&oltp(&place, &["--phase", "run"]));
     let cleaned = oltp(&place, &["--phase", "cleanup"]);
     succeeded(&cleaned);
     assert!(
-        said(&cleaned).contains("left as they are, not being recorded as made by plimsoll: table mine"),
+        said(&cleaned).contains("kept objects that are not recorded as created by plimsoll: table mine"),
         "{}",
         said(&cleaned)
     );
@@ -118,7 +118,7 @@ fn table_that_is_created_during_a_run_stays() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert_eq!(database.contents().unwrap(), ["table mine"]);
     let log = fs::read_to_string(place.file("log")).unwrap();
-    assert!(log.contains("not being recorded as made by plimsoll: table mine"), "{log}");
+    assert!(log.contains("not recorded as created by plimsoll: table mine"), "{log}");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn data_of_another_run_are_never_dropped_silently() {
     succeeded(&oltp(&place, &["--phase", "prepare"]));
     let other = oltp(&place, &["--script", "simple-update", "--phase", "prepare", "--quiet"]);
     succeeded(&other);
-    assert!(said(&other).contains("dropping 4 objects that oltp made at"), "{}", said(&other));
+    assert!(said(&other).contains("dropping 4 objects created by oltp at"), "{}", said(&other));
     let used = oltp(&place, &["--script", "simple-update", "--quiet"]);
     succeeded(&used);
     assert!(said(&used).contains("and dropping them at the end (--phase run keeps them)"), "{}", said(&used));
@@ -139,7 +139,7 @@ fn measuring_phase_never_destroys() {
     let place = Place::new("destroys");
     let database = empty(&place);
     succeeded(&oltp(&place, &["--phase", "prepare"]));
-    refused(&oltp(&place, &["--phase", "run", "--destroy", "x.db"]), "--phase run measures on loaded data");
+    refused(&oltp(&place, &["--phase", "run", "--destroy", "x.db"]), "--phase run needs the loaded data");
     assert_eq!(database.contents().unwrap().len(), 5);
 }
 
@@ -157,7 +157,7 @@ fn statement_of_the_user_only_reads() {
     };
     let mut sum = || session.rows("SELECT sum(a) FROM stock").unwrap()[0][0].int();
     succeeded(&ladder("r.sql", &[]));
-    refused(&ladder("r.sql", &["--destroy", "x.db"]), "runs on your own tables");
+    refused(&ladder("r.sql", &["--destroy", "x.db"]), "--sql uses existing tables");
     let writes = ladder("w.sql", &[]);
     assert!(!writes.status.success() && said(&writes).contains("add --allow-writes"), "{}", said(&writes));
     assert_eq!(sum(), Some(1));
@@ -176,7 +176,7 @@ fn progress_shows_the_figures_of_the_result() {
         _ => None,
     });
     let rate = sessions.unwrap().run.figures.iops.value;
-    assert!(said(&output).contains(&format!("2 clients: {rate:.0} a second")), "{rate}: {}", said(&output));
+    assert!(said(&output).contains(&format!("2 clients: {rate:.0} per second")), "{rate}: {}", said(&output));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn folder_of_a_killed_run_is_removed_by_the_next_one() {
     assert_eq!(fs::read_dir(place.file("storage")).unwrap().count(), 1);
     let next = place.run(&[&make[..], &["1s"]].concat());
     succeeded(&next);
-    assert!(said(&next).contains("removed what a run that was killed left: "), "{}", said(&next));
+    assert!(said(&next).contains("removed leftovers of a killed run: "), "{}", said(&next));
     place.assert_clean();
 }
 
@@ -220,7 +220,7 @@ fn threads_that_cannot_start_end_the_suite_with_their_limit() {
     for path in [place.file("."), place.file("storage"), place.file("tmp"), program.clone()] {
         fs::set_permissions(path, everybody.clone()).unwrap();
     }
-    // A user whom nobody else is.
+    // A user other than the current.
     let user = ["--reuid=61234", "--regid=61234", "--clear-groups", "prlimit", "--nproc=16"];
     let mut command = Command::new("setpriv");
     command.args(user).arg(program).args(["suite", "oltp", "--make", "sqlite", "--path", "storage", "--scale", "1"]);

@@ -1,4 +1,4 @@
-//! Suites on databases as a user meets them: the real binary, and servers that it makes itself.
+//! Suites on databases: the real binary with temporary servers.
 #![allow(clippy::print_stderr, clippy::unwrap_used, reason = "a test that is skipped says why")]
 
 mod data;

@@ -1,4 +1,4 @@
-//! A place of a test's own: a folder for servers, one for kept runs, one for temporary files; and what is left on the host.
+//! Temporary directories for servers, kept runs and temporary files, and checks for leftovers on the host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::process::{Command, Output};
 use plimsoll_record::SuiteRun;
 use rustix::process::Pid;
 
-/// Removed when it is dropped.
+/// Removed on drop.
 pub struct Place(PathBuf);
 
 impl Place {
     pub fn new(name: &str) -> Self {
-        // Short, as the path of a socket has to be.
+        // Short, as socket paths are limited.
         let path = std::env::temp_dir().join(format!("plimsoll-db-{name}-{}", std::process::id()));
         for folder in ["storage", "tmp"] {
             fs::create_dir_all(path.join(folder)).expect("the folder can be made");
@@ -25,13 +25,13 @@ impl Place {
         self.0.join(name)
     }
 
-    /// Where servers are made, as the system names it.
+    /// The directory for servers.
     pub fn storage(&self) -> String {
         let storage = self.file("storage").canonicalize().expect("it is there");
         storage.to_str().expect("it has a plain name").to_owned()
     }
 
-    /// The program, in this place.
+    /// The program with these directories.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
         command.args(arguments).current_dir(&self.0).env("LC_ALL", "C.UTF-8").env("COLUMNS", "160");
@@ -43,13 +43,13 @@ impl Place {
         self.command(arguments).output().expect("the program starts")
     }
 
-    /// The suite that was written to this file.
+    /// The suite in this file.
     #[track_caller]
     pub fn suite(&self, name: &str) -> SuiteRun {
         SuiteRun::from_json(&fs::read(self.file(name)).expect("it was written")).expect("it is a suite")
     }
 
-    /// Nothing of what was made here is left: no file, no mount, no loop device, no process.
+    /// Checks that no file, mount, loop device or process remains.
     #[track_caller]
     pub fn assert_clean(&self) {
         for folder in ["storage", "tmp"] {
@@ -70,7 +70,7 @@ impl Drop for Place {
     }
 }
 
-/// Loop devices over files below a folder.
+/// Loop devices on files of a directory.
 pub fn loop_devices(folder: &Path) -> Vec<PathBuf> {
     let blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let over = blocks.filter(|block| {
@@ -80,7 +80,7 @@ pub fn loop_devices(folder: &Path) -> Vec<PathBuf> {
     over.map(|block| Path::new("/dev").join(block.file_name())).collect()
 }
 
-/// Processes with this text among their arguments, without those that have ended.
+/// Running processes with this text in their arguments.
 pub fn processes(text: &str) -> Vec<Pid> {
     let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = numbers.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));

@@ -1,5 +1,5 @@
-//! Emulated volumes under servers that are made for a run: made, loaded, changed under load, and gone without a trace. Needs
-//! root, /dev/fuse, loop devices and mkfs.ext4, and runs only with `PLIMSOLL_ROOT_TESTS=1`.
+//! Emulated volumes of temporary servers: creation, loading, changes under load, and complete removal. Needs root,
+//! /dev/fuse, loop devices and mkfs.ext4, and runs only with `PLIMSOLL_ROOT_TESTS=1`.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::{Place, loop_devices, processes, said};
 
-/// Statements of one session on a volume that every host is fast enough for.
+/// Statements of a session on a volume that every host can emulate.
 const STATEMENTS: [&str; 13] = [
     "suite",
     "sql-bench",
@@ -28,10 +28,10 @@ const STATEMENTS: [&str; 13] = [
     "--scale",
 ];
 const FEW: &str = "0.0005";
-/// More than anybody waits for.
+/// Upper limit of waits.
 const MANY: &str = "1";
 
-/// The same, and one session that goes on for so long.
+/// The same, and a session of this duration.
 const CROWD: [&str; 13] = [
     "suite",
     "ladder",
@@ -48,7 +48,7 @@ const CROWD: [&str; 13] = [
     "--measure",
 ];
 
-/// No step takes longer on a busy host.
+/// Timeout of a step on a busy host.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 fn can_run() -> bool {
@@ -72,7 +72,7 @@ fn a_server_is_made_on_an_emulated_volume_that_is_gone_afterwards() {
     let place = Place::new("stage");
     let output = place.run(&[&STATEMENTS[..], &[FEW, "--json", "suite.json"]].concat());
     assert!(output.status.success(), "{}", said(&output));
-    assert!(said(&output).contains("making an emulated volume like limit(100)"), "{}", said(&output));
+    assert!(said(&output).contains("creating an emulated volume like limit(100)"), "{}", said(&output));
     assert!(said(&output).contains("mounted after"), "{}", said(&output));
 
     let suite = place.suite("suite.json");
@@ -112,12 +112,12 @@ fn what_fails_on_an_emulated_volume_leaves_nothing() {
         return;
     }
     let place = Place::new("stage-fails");
-    // SQLite cannot be given a limit of memory.
+    // SQLite has no memory limit.
     let output = place.run(&[&STATEMENTS[..], &[FEW, "--memory", "64MiB"]].concat());
     assert!(!output.status.success() && said(&output).contains("mounted after"), "{}", said(&output));
     place.assert_clean();
 
-    // The volume breaks off under the server.
+    // The volume fails under the server.
     let mut running = Begun::new(&place);
     let service = processes(&place.storage());
     assert_eq!(service.len(), 1, "the service alone names its data");
@@ -178,7 +178,7 @@ fn what_nobody_sells_is_refused_before_anything_is_made() {
     place.assert_clean();
 }
 
-/// A suite that is at work on a volume. It is killed when this is dropped.
+/// A suite that runs on a volume, killed on drop.
 struct Begun(Child);
 
 impl Begun {
@@ -188,7 +188,7 @@ impl Begun {
         let mut begun = Self(running);
         let lines = BufReader::new(begun.0.stderr.take().expect("it is piped")).lines();
         let (mounted, ready) = std::sync::mpsc::channel();
-        // What it says later is read as well, so that it can go on saying it.
+        // Its later output is read as well, so that it does not block.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 if line.contains("mounted after") {

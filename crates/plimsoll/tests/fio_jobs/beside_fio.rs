@@ -1,4 +1,4 @@
-//! The same jobs through the installed fio: as many operations and bytes, and results of the same form.
+//! The same jobs with the installed fio: equal operations and bytes, and results of the same form.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Folder, read, whole};
 
-/// What fio makes of a job file in a folder of its own; none where there is no fio.
+/// Result of fio for a job file in a temporary directory; `None` if fio is not installed.
 fn theirs(folder: &Folder, jobs: &str) -> Option<Value> {
     folder.put("theirs.fio", jobs);
     let output =
@@ -15,7 +15,7 @@ fn theirs(folder: &Folder, jobs: &str) -> Option<Value> {
     Some(read(&output))
 }
 
-/// The paths of all keys, those of bins and percentiles as one.
+/// The paths of all keys, with bins and percentiles merged.
 pub fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
@@ -31,7 +31,7 @@ pub fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What fio's results have and ours have not.
+/// Keys of fio's results that plimsoll's results lack.
 pub fn missing(theirs: &Value, ours: &Value) -> Vec<String> {
     let (mut wanted, mut found) = (BTreeSet::new(), BTreeSet::new());
     keys(theirs, "", &mut wanted);
@@ -49,7 +49,7 @@ fn check(name: &str, jobs: &str) {
     for (their, our) in theirs_jobs.iter().zip(ours_jobs) {
         assert_eq!(their["jobname"], our["jobname"]);
         assert_eq!(whole(their, "groupid"), whole(our, "groupid"), "{jobs}");
-        // Which of a mix is read is drawn by each in its own way.
+        // The reads of a mix are drawn differently by each program.
         let is_mixed = jobs.contains("rw=randrw") || jobs.contains("rw=rw");
         let sum = |job: &Value, what: &str| whole(job, &format!("read.{what}")) + whole(job, &format!("write.{what}"));
         for what in ["total_ios", "io_bytes"] {
@@ -63,7 +63,7 @@ fn check(name: &str, jobs: &str) {
         }
     }
     let missing = missing(&theirs, &ours);
-    // What was on the disk below at that moment is another matter.
+    // Disk statistics differ between runs.
     let missing: Vec<&String> = missing.iter().filter(|key| !key.starts_with(".disk_util")).collect();
     assert!(missing.is_empty(), "{missing:?} of {jobs}");
 }

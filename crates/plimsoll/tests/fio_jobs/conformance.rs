@@ -1,4 +1,4 @@
-//! The figures of fio 3.33: each case is run by plimsoll, and by fio too where it is installed.
+//! Figures of fio 3.33: each case is run by plimsoll, and by fio if installed.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -17,12 +17,12 @@ pub fn counts(job: &Value) -> [u64; 7] {
         of("write.io_bytes"),
         of("trim.total_ios"),
         of("trim.io_bytes"),
-        // fio leaves those of fdatasync out of `total_ios`.
+        // fio excludes those of fdatasync from `total_ios`.
         of("sync.lat_ns.N"),
     ]
 }
 
-/// The files that jobs left behind, with their sizes, without logs and fio's states of verification.
+/// Files that jobs left, with sizes, without logs and fio's verification states.
 pub fn files(folder: &Folder) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.path().to_path_buf()];
@@ -41,7 +41,7 @@ pub fn files(folder: &Folder) -> BTreeMap<String, u64> {
     found
 }
 
-/// The report of fio; none where it is not installed, or refuses the jobs.
+/// The report of fio; `None` if it is not installed, or refuses the jobs.
 pub fn theirs(folder: &Folder, jobs: &str) -> Option<Value> {
     folder.put("job.fio", jobs);
     let output =
@@ -49,7 +49,7 @@ pub fn theirs(folder: &Folder, jobs: &str) -> Option<Value> {
     output.status.success().then(|| read(&output))
 }
 
-/// Runs a job `j` of these options twice, once in each program.
+/// Runs a job `j` with these options in both programs.
 #[track_caller]
 fn both(name: &str, options: &str, check: impl Fn(&str, &Value, &Folder)) {
     let text = format!("[j]\n{}\n", options.replace(' ', "\n"));
@@ -134,7 +134,7 @@ fn held_places_and_patterns_do_as_much() {
     });
 }
 
-/// Operations a second of reads and writes, where rates limit both.
+/// Operations per second of reads and writes under rate limits.
 #[track_caller]
 fn rates(name: &str, options: &str, expected: [f64; 2]) {
     both(name, &format!("rw=randrw size=16m time_based runtime=2 {options}"), |program, report, _| {
@@ -158,7 +158,7 @@ fn a_bandwidth_holds_for_sizes_that_differ() {
     both("split-rate", options, |program, report, _| {
         for (way, expected) in [("read", 2 << 20), ("write", 1 << 20)] {
             let bytes = whole(job(report, "j"), &format!("{way}.io_bytes"));
-            // One operation is handed over before its bytes are due.
+            // An operation is submitted before its bytes are due.
             let range = 2 * expected - (64 << 10)..=2 * expected + (64 << 10);
             assert!(range.contains(&bytes), "{program}: {way} {bytes} of {}", 2 * expected);
         }
@@ -180,7 +180,7 @@ fn a_global_name_renames_no_job() {
 
 #[test]
 fn trims_count_as_in_fio() {
-    // fio 3.33 trims devices only; what it counts shows on its engine that moves nothing.
+    // fio 3.33 trims devices only; its null engine shows the counts.
     let null = |rw: &str| format!("rw={rw} size=64k ioengine=null");
     let trimmed = [0, 0, 0, 0, 16, 65_536, 0];
     let both = [0, 0, 16, 65_536, 16, 65_536, 0];

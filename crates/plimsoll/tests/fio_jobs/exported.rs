@@ -15,7 +15,7 @@ const SIZE: u64 = 16 << 20;
 
 #[test]
 fn an_export_is_read_and_written_by_name_only() {
-    // A path in the build's folder may be too long for a socket.
+    // Paths in the build directory may be too long for a socket.
     let socket = std::env::temp_dir().join(format!("plimsoll-fio-jobs-{}", std::process::id()));
     let end = serve(&socket);
     let folder = Folder::new("exported");
@@ -38,7 +38,7 @@ fn an_export_is_read_and_written_by_name_only() {
     std::fs::remove_file(&socket).unwrap();
 }
 
-/// Serves an empty export; what ends it.
+/// Serves an empty export until it is dropped.
 fn serve(socket: &Path) -> impl FnOnce() + use<> {
     let listener = UnixListener::bind(socket).unwrap();
     let (told, handle) = channel();

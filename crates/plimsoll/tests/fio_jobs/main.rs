@@ -1,4 +1,4 @@
-//! `plimsoll fio` as a user meets it: jobs in, what fio prints out, on files, on models, and beside fio itself.
+//! `plimsoll fio`: jobs on files and models, compared with fio.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 #![allow(clippy::print_stdout, reason = "what is skipped is said")]
 
@@ -15,21 +15,24 @@ mod verification;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-/// A folder of a test's own, removed at its end.
+/// A temporary directory, removed on drop.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Made now.
+    /// Creates it.
     pub fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fio-{name}-{}", std::process::id()));
+        static FOLDERS: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fio-{name}-{process}-{number}"));
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -39,12 +42,12 @@ impl Folder {
         fs::write(self.0.join(name), text).unwrap();
     }
 
-    /// Bytes of a file; nothing when there is none.
+    /// Size of a file; `None` if missing.
     pub fn length(&self, name: &str) -> Option<u64> {
         fs::metadata(self.0.join(name)).ok().map(|metadata| metadata.len())
     }
 
-    /// What is in it.
+    /// Names of its files.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> =
@@ -53,21 +56,21 @@ impl Folder {
         names
     }
 
-    /// Runs `plimsoll fio` with these words, which have blanks between them.
+    /// Runs `plimsoll fio` with arguments separated by blanks.
     pub fn run(&self, words: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
         command.arg("fio").args(words.split_whitespace()).current_dir(&self.0).env("LC_ALL", "C.UTF-8");
         command.output().expect("the command starts")
     }
 
-    /// The same with a job file, told as JSON; it has to succeed.
+    /// The same with a job file and JSON output; it has to succeed.
     pub fn json(&self, words: &str, jobs: &str) -> Value {
         let (output, said) = self.told(words, jobs);
         assert!(output.status.success(), "{jobs}\n{said}");
         read(&output)
     }
 
-    /// The same, however it ends, with what was said on standard error.
+    /// The same without requiring success, with standard error.
     pub fn told(&self, words: &str, jobs: &str) -> (Output, String) {
         self.put("job.fio", jobs);
         let output = self.run(&format!("--output-format=json+ {words} job.fio"));
@@ -82,17 +85,17 @@ impl Drop for Folder {
     }
 }
 
-/// What was said on standard error.
+/// Standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What was printed.
+/// Standard output.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The JSON that a program printed, behind whatever it said before.
+/// JSON in a program's output, after other text.
 pub fn read(output: &Output) -> Value {
     let text = stdout(output);
     let start = text.find('{').unwrap_or_else(|| panic!("no JSON: {text} {}", stderr(output)));

@@ -1,11 +1,11 @@
-//! What is refused: with exit code 1, in words that say what to do, and without a trace.
+//! Refusals: exit code 1, a remedy, and no files left.
 
 use super::{Folder, stderr};
 
-/// A folder with a file `foreign` that plimsoll did not make.
+/// A directory with a file `foreign` that plimsoll did not create.
 #[track_caller]
 fn check(words: &str, expected: &str) {
-    let folder = Folder::new(&format!("refused-{}", words.len()));
+    let folder = Folder::new("refused");
     folder.put("foreign", &"data".repeat(4_096));
     folder.put("bad.fio", "[a]\nrw=randread\nfoo=1\nsize=1m\nioengine=rbd\n");
     let before = folder.names();
@@ -20,9 +20,9 @@ fn check(words: &str, expected: &str) {
 fn what_plimsoll_did_not_make_is_only_read() {
     check("--name=a --rw=write --size=16k --filename=foreign", "add --destroy foreign");
     check("--name=a --rw=randrw --filename=foreign --destroy ./foreign", "foreign");
-    // What is too short to be read would have to be written.
+    // A file that is too short to be read would have to be written.
     check("--name=a --rw=read --size=64k --filename=foreign", "add --destroy foreign");
-    // Nothing is made when another file of the jobs is refused.
+    // No file is created if another file of the jobs is refused.
     check("--name=a --rw=write --size=16k --name=b --rw=write --size=16k --filename=foreign", "add --destroy foreign");
 }
 
@@ -32,7 +32,11 @@ fn what_was_named_is_written_and_what_is_foreign_is_read() {
     folder.put("foreign", &"data".repeat(4_096));
     let output = folder.run("--name=a --rw=randread --filename=foreign --unlink=1 --notes=-");
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("foreign: unlink=1, and no job made it"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("foreign: unlink=1 is ignored, as no job created the file"),
+        "{}",
+        stderr(&output)
+    );
     let output = folder.run("--name=a --rw=write --filename=foreign --destroy=foreign");
     assert!(output.status.success(), "{}", stderr(&output));
     assert_ne!(std::fs::read(folder.path().join("foreign")).unwrap(), "data".repeat(4_096).into_bytes());
@@ -44,19 +48,22 @@ fn what_cannot_be_is_refused() {
     check("bad.fio --section=a", "bad.fio:5: ioengine=rbd is not supported");
     check("none.fio", "none.fio cannot be read");
     check("", "no job at all");
-    check("--name=a --rw=read", "you need to specify size=");
-    check("--name=a --rw=read --size=64k --filename=/dev/null", "that is no file and no block device");
-    check("--name=a --rw=read --size=64k --directory=nowhere", "directory=nowhere: it is not a directory");
+    check("--name=a --rw=read", "size= is required");
+    check("--name=a --rw=read --size=64k --filename=/dev/null", "neither a file nor a block device");
+    check("--name=a --rw=read --size=64k --directory=nowhere", "directory=nowhere: not a directory");
     check("--name=a --rw=read --size=64k --cpus_allowed=0,60000", "no processor 60000 here");
-    check("--name=a --rw=read --size=64k --allow_file_create=0", "a.0.0: it does not exist");
-    check("--name=a --rw=write --size=64k --verify=pattern", "verify=pattern without a verify_pattern");
+    check("--name=a --rw=read --size=64k --allow_file_create=0", "a.0.0: missing, and allow_file_create=0 is set");
+    check("--name=a --rw=write --size=64k --verify=pattern", "verify=pattern requires verify_pattern");
     check("--name=a --rw=write --size=64k --bs=1k+1 --verify=md5", "1k+1");
-    check("--name=a --rw=write --size=64k --bs=1001 --verify=md5 --bs_unaligned", "verify: blocks of 1 bytes");
+    check(
+        "--name=a --rw=write --size=64k --bs=1001 --verify=md5 --bs_unaligned",
+        "verify: blocks of 1 bytes cannot be checked",
+    );
     check("--name=a --rw=write --size=64k --fsync=2 --fdatasync=3", "fsync and fdatasync together");
     check("--name=a --rw=write --size=64k --readonly", "writes (rw=write), and --readonly");
     check("--name=a --rw=randread --size=64k --random_distribution=zipf:1.1:0.5", "with a centre");
     check("--name=a --rw=randread --size=64k --latency_target=1ms", "plimsoll measure finds the load line");
-    check("--name=a --rw=randread --size=64k --on /tmp", "name files in the job");
-    check("--name=a --rw=randread --size=64k --numjobs=257 --on station(1,1ms)", "more than 256 copies");
+    check("--name=a --rw=randread --size=64k --on /tmp", "files are named in the job");
+    check("--name=a --rw=randread --size=64k --numjobs=257 --on station(1,1ms)", "more than 256 concurrent clones");
     check("--name=a --rw=randread --size=64k --client=host", "plimsoll speaks to no other fio");
 }

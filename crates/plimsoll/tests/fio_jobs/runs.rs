@@ -1,4 +1,4 @@
-//! Jobs on files: how much they do, in which order, and what is left behind.
+//! Jobs on files: amounts, order, and remaining files.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ fn files_are_laid_out_used_again_and_removed_on_wish() {
     let before = std::fs::read(folder.path().join("j.0.0")).unwrap();
     assert!(before.iter().any(|byte| *byte != 0), "what is read was written first");
     folder.json("", "[j]\nrw=read\nsize=32k\n");
-    assert_eq!(std::fs::read(folder.path().join("j.0.0")).unwrap(), before, "it is there already");
+    assert_eq!(std::fs::read(folder.path().join("j.0.0")).unwrap(), before, "it exists");
     folder.json("", "[j]\nrw=randread\nsize=256k\nunlink=1\n");
     assert_eq!(folder.length("j.0.0"), None);
     folder.json("", "[k]\nrw=write\nsize=64k\nio_size=16k\nfallocate=none\n");
@@ -107,7 +107,7 @@ fn time_ends_jobs_and_a_warm_up_is_in_no_figure() {
     let text = "[j]\nrw=randread\nsize=64k\ntime_based\nruntime=300ms\nramp_time=200ms\nrate_iops=1000\n";
     let report = folder.json("", text);
     let (operations, runtime) = (whole(job(&report, "j"), "read.total_ios"), whole(job(&report, "j"), "read.runtime"));
-    // A busy machine makes it later and slower, never as long as with its warm-up.
+    // A busy host delays it, but less than the warm-up.
     assert!((295..=400).contains(&runtime), "{runtime} ms");
     assert!((150..=301).contains(&operations), "{operations} of 1,000 a second");
     assert_eq!(whole(job(&report, "j"), "read.clat_ns.N"), operations);
@@ -201,7 +201,7 @@ fn what_was_done_until_an_interruption_is_told() {
     command.args(["fio", "--minimal", "--output=out", "--name=j", "--rw=randread", "--size=64k"]);
     command.args(["--time_based", "--runtime=60", "--name=k", "--stonewall", "--rw=write", "--size=64k"]);
     let mut child = command.current_dir(folder.path()).spawn().unwrap();
-    // Until it has begun: its file is laid out by then.
+    // Until it has started, with its file laid out.
     while folder.length("j.0.0") != Some(65_536) {
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -226,7 +226,11 @@ fn notes_go_to_their_file_and_not_to_standard_error() {
     let output = folder.run(&format!("{words} --notes=n.txt"));
     assert_eq!(stderr(&output), "");
     let notes = std::fs::read_to_string(folder.path().join("n.txt")).unwrap();
-    for expected in ["thread has no effect", "threads with pread and pwrite stand for it", "lat runs from the moment"] {
+    for expected in [
+        "thread has no effect",
+        "replaced by threads with pread and pwrite",
+        "lat is measured from the scheduled start",
+    ] {
         assert!(notes.contains(expected), "{expected}: {notes}");
     }
     assert_eq!(stderr(&folder.run(&format!("{words} --notes=-"))).lines().count(), notes.lines().count());

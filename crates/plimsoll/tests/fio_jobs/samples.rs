@@ -1,4 +1,4 @@
-//! Real job files, cut short: those that can run here run, and do what fio does with them.
+//! Real job files, shortened: those that can run here have the same results as with fio.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::conformance::{counts, files, theirs};
 use super::{Folder, beside_fio, read, real, stderr, whole};
 
-/// Options that are left out: places, sizes, times and logs, so that a job is over at once; one with which fio 3.33 never
-/// ends where there is no rate; and a seed that each run draws.
+/// Omitted options: paths, sizes, times and logs, which shortens jobs; an option with which fio 3.33 never ends without
+/// a rate; and a random seed.
 const LEFT_OUT: [&str; 26] = [
     "filename",
     "directory",
@@ -39,10 +39,10 @@ const LEFT_OUT: [&str; 26] = [
     "io_submit_mode",
 ];
 
-/// The time of a job at most, in milliseconds.
+/// Time limit of a job in milliseconds.
 const LASTS_MS: u64 = 2_000;
 
-/// The jobs of a file, of 1 MiB and two seconds each.
+/// The jobs of a file, limited to 1 MiB and two seconds each.
 fn short(text: &str) -> String {
     let is_left_out = |line: &&str| LEFT_OUT.contains(&line.split(['=', ' ']).next().unwrap_or_default());
     let lines = text.lines().map(str::trim).filter(|line| !is_left_out(line));
@@ -54,7 +54,7 @@ fn short(text: &str) -> String {
         .collect()
 }
 
-/// The last reason that is given, without its place: notes stand before it.
+/// The last error message, without its place; notes precede it.
 fn reason(said: &str) -> String {
     let line = said.lines().last().unwrap_or_default();
     let words = line.trim_start_matches("plimsoll: ");
@@ -90,7 +90,7 @@ fn real_job_files_run_or_say_why_they_do_not() {
                         }
                         all_differences.extend(other_than_fio.iter().map(|words| format!("{name}: {words}")));
                         let missing = beside_fio::missing(&theirs, &ours);
-                        // How far a job comes in its time is its own affair, and so what bins it has.
+                        // Progress within the time limit varies, and so do the bins.
                         let of_time = [".disk_util", ".bins.", ".percentile."];
                         let is_other = |key: &&String| of_time.iter().all(|part| !key.contains(part));
                         let missing: Vec<_> = missing.iter().filter(is_other).collect();
@@ -111,11 +111,11 @@ fn real_job_files_run_or_say_why_they_do_not() {
         println!("{count:5} {outcome}");
     }
     assert!(all_differences.is_empty(), "{all_differences:#?}");
-    // The others are templates, or ask for what plimsoll has not: networks, metadata, commands past the block layer.
+    // The others are templates, or need networks, metadata or passthrough commands.
     assert!(ran * 3 > paths.len(), "{ran} of {} run", paths.len());
 }
 
-/// In what jobs differ: their names, counts and rates.
+/// Differences of jobs: names, counts and rates.
 fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     let jobs = |report: &Value| report["jobs"].as_array().cloned().unwrap_or_default();
     let (their_jobs, our_jobs) = (jobs(theirs), jobs(ours));
@@ -128,7 +128,7 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
         let option = |name: &str| their["job options"][name].as_str().or(theirs["global options"][name].as_str());
         let lasted = |least: u64| whole(their, "job_runtime") >= least || whole(our, "job_runtime") >= least;
         let is_mixed = matches!(option("rw"), Some("rw" | "readwrite" | "randrw"));
-        // Sizes are drawn by each program in its own way, and so is what of a mix is written and then verified.
+        // Sizes and the verified part of a mix are drawn differently by each program.
         let is_drawn = option("bssplit").or(option("bsrange")).is_some() || (is_mixed && option("verify").is_some());
         let difference = if ["rate", "rate_iops"].iter().any(|name| option(name).is_some()) && lasted(LASTS_MS / 2) {
             other_rate(their, our)
@@ -142,7 +142,7 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     found
 }
 
-/// Operations a second of each direction, within a tenth and two of them.
+/// Operations per second of each direction, within a tenth plus two operations.
 fn other_rate(their: &Value, our: &Value) -> Option<String> {
     ["read", "write", "trim"].iter().find_map(|way| {
         let [theirs, ours] = [their, our].map(|report| real(report, &format!("{way}.iops")));
@@ -151,8 +151,8 @@ fn other_rate(their: &Value, our: &Value) -> Option<String> {
     })
 }
 
-/// Counts of operations, bytes and flushes. Which of a mix is read is drawn by each program in its own way, and with it
-/// where flushes come.
+/// Counts of operations, bytes and flushes. The reads of a mix are drawn differently by each program, which affects
+/// flushes.
 fn other_count(their: &Value, our: &Value, is_mixed: bool) -> Option<String> {
     let together = |counts: [u64; 7]| vec![counts[0] + counts[2], counts[1] + counts[3], counts[4], counts[5]];
     let of = |job: &Value| if is_mixed { together(counts(job)) } else { counts(job).to_vec() };

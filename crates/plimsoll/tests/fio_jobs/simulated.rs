@@ -1,10 +1,10 @@
-//! Job files on models: the figures are arithmetic.
+//! Job files on models, whose figures can be calculated.
 
 use super::{Folder, job, real, whole};
 
 #[test]
 fn a_station_gives_what_it_has() {
-    // Two servers of 1 ms each: 2,000 a second at most, and a queue of four is answered after 2 ms.
+    // Two servers of 1 ms each: at most 2,000 per second, and 2 ms response time at depth 4.
     let folder = Folder::new("station");
     let text = "[global]\nrw=randread\nbs=8k\nioengine=libaio\ndirect=1\nruntime=10\ntime_based\nfilename=/dev/sdx\n\
                 [deep]\niodepth=4\n[slow]\nstonewall\nrate_iops=100\niodepth=16\n[one]\nstonewall\nramp_time=5\n";
@@ -28,7 +28,36 @@ fn a_station_gives_what_it_has() {
     assert_eq!(folder.names(), ["job.fio"], "no file is made");
 }
 
-/// Operations and mean size of one job of these options, for ten seconds on one server of 1 ms.
+/// Each job has one operation of a millisecond in flight: 1,000 per second.
+#[test]
+fn a_page_has_the_rates_of_groups_and_the_latencies_of_jobs() {
+    let folder = Folder::new("page");
+    folder.put(
+        "job.fio",
+        "[global]\nbs=8k\nsize=4m\nruntime=10\ntime_based\n[r]\nrw=randread\n[w]\nstonewall\nrw=randwrite\n",
+    );
+    let words = "--on station(2,1ms) --html=p.html --markdown=p.md --csv=p.csv job.fio";
+    let output = folder.run(words);
+    assert!(output.status.success(), "{}", super::stderr(&output));
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("IOPS=1000"), "fio's own output stays");
+    let markdown = text("p.md");
+    assert!(
+        markdown.contains("group 0, read 1,000 IOPS, 8.19 MB/s; group 1, write 1,000 IOPS, 8.19 MB/s"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("simulated"), "{markdown}");
+    let csv = text("p.csv");
+    let job = csv.lines().find(|line| line.starts_with("r,read,")).unwrap_or_else(|| panic!("{csv}"));
+    let cells: Vec<&str> = job.split(',').collect();
+    assert_eq!((&cells[2..4], cells[4]), (&["1000", "8.192"][..], "1000000"), "{csv}");
+    assert!(text("p.html").starts_with("<!DOCTYPE html>"));
+    let refused = folder.run("--on station(2,1ms) --html=- job.fio");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(super::stderr(&refused).contains("--output=FILE"), "{}", super::stderr(&refused));
+}
+
+/// Operations and mean size of a job with these options, for ten seconds on a server of 1 ms.
 #[track_caller]
 fn check(name: &str, options: &str, operations: std::ops::RangeInclusive<u64>, bytes: std::ops::RangeInclusive<u64>) {
     let folder = Folder::new(&format!("paced-{name}"));
@@ -71,7 +100,7 @@ fn a_product_of_the_catalogue_runs_a_job_file() {
     let text = "[j]\nrw=randread\nbs=8k\niodepth=64\nioengine=libaio\nruntime=60\ntime_based\nsize=100g\n";
     let report = folder.json("--on oci:500GB@20vpu", text);
     let iops = real(job(&report, "j"), "read.iops");
-    // Published: 75 IOPS for each GB, and no more than 37,500 of 500 GB.
+    // Published: 75 IOPS per GB, at most 37,500 for 500 GB.
     assert!((30_000.0..=37_600.0).contains(&iops), "{iops}");
     let (output, said) = folder.told("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
     assert_eq!(output.status.code(), Some(1));

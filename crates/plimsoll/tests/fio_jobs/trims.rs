@@ -1,4 +1,4 @@
-//! Trims change what they run on: they are refused as writes are.
+//! Trims are refused like writes, as they change data.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -35,7 +35,7 @@ fn a_trimmed_file_keeps_its_length_and_frees_its_space() {
     assert_eq!(whole(job(&report, "k"), "read.total_ios"), 16, "what was written after a trim is read back");
     let (output, said) = folder.told("--on station(1,1ms)", "[l]\nrw=trim\nsize=1m\n");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("trims are of files and devices"), "{said}");
+    assert!(said.contains("trims need a file or device"), "{said}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn an_own_device_is_trimmed_when_it_is_named() {
     assert!(bytes[2 << 20..].starts_with(b"data"), "what is behind it stays");
 }
 
-/// A loop device over a file of this test, detached when it is dropped.
+/// A loop device on a file of this test, detached on drop.
 struct Loop(String);
 
 impl Loop {

@@ -1,4 +1,4 @@
-//! What was written is read back, and what is wrong is found where it is.
+//! Written data are read back, and errors are located.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -33,7 +33,7 @@ fn what_was_written_is_read_back() {
     }
 }
 
-/// Written, spoiled at two places, and read by a job of these options: what is said of it.
+/// Error output of a job that reads data written before and damaged at two places.
 #[track_caller]
 fn check(name: &str, how: &str, options: &str, expected: &[&str], exit: i32) {
     let folder = Folder::new(&format!("spoiled-{name}"));

@@ -1,14 +1,14 @@
-//! A folder with traces, and the program run in it.
+//! A directory with traces, and the program run in it.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A folder of this test's own, removed at its end.
+/// A temporary directory, removed on drop.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
-    /// Makes it.
+    /// Creates it.
     pub fn new(name: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("the folder can be made");
@@ -32,19 +32,19 @@ impl Folder {
             .expect("the command starts")
     }
 
-    /// What it prints.
+    /// Standard output.
     pub fn text(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The run that it makes.
+    /// The run that it writes.
     pub fn json(&self, arguments: &[&str]) -> serde_json::Value {
         serde_json::from_str(&self.text(&[arguments, &["--json", "-"]].concat())).expect("it is JSON")
     }
 
-    /// It ends with one message, which says this.
+    /// Checks for a single error message that contains the text.
     pub fn refuses(&self, arguments: &[&str], expected: &str) {
         let output = self.run(arguments);
         let message = String::from_utf8_lossy(&output.stderr);

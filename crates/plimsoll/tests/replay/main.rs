@@ -1,4 +1,4 @@
-//! A recorded load on products and models, and on real storage, as a user meets it.
+//! Replay of a recorded load on products, models and real storage.
 
 mod folder;
 mod measured;
@@ -7,7 +7,7 @@ use std::fs;
 
 use folder::{Folder, evenly};
 
-/// The response times of the only run: how many, and their mean in nanoseconds.
+/// Number and mean in nanoseconds of the response times of the only run.
 fn response(curve: &serde_json::Value) -> (u64, u64) {
     let [run] = curve["runs"].as_array().expect("runs").as_slice() else { panic!("not one run: {curve}") };
     let response = &run["total"][0]["response"];
@@ -21,7 +21,7 @@ fn a_recorded_load_is_answered_as_its_arithmetic_says() {
     folder.write("load.trace", &evenly(1_000, 2_000_000));
     let replay = ["simulate", "station(1, 1ms)", "--replay", "load.trace"];
     assert_eq!(response(&folder.json(&replay)), (1_000, 1_000_000), "one at a time, 1 ms each");
-    // Twice as fast they just fit; four times as fast each waits half a millisecond longer than the one before.
+    // At double speed they just fit; at four times the speed each waits half a millisecond longer than the previous.
     assert_eq!(response(&folder.json(&[&replay[..], &["--time-scale", "0.5"]].concat())), (1_000, 1_000_000));
     let crowded = folder.json(&[&replay[..], &["--time-scale", "0.25"]].concat());
     assert_eq!(response(&crowded), (1_000, 250_750_000));
@@ -40,7 +40,7 @@ fn products_are_set_beside_each_other() {
     for expected in [
         "Replay of load.trace (4,000 operations in 800 ms): not carried",
         "p99 <= 5 ms\nwas kept",
-        "The recorded load on each",
+        "Recorded load by configuration",
         "carried",
         "lacks 7 operations (it has 4000)",
     ] {
@@ -77,7 +77,7 @@ fn other_dialects_are_answered_alike() {
     let figure = |curve: &serde_json::Value| curve["conditions"]["trace"]["operations"].as_u64();
     assert_eq!((figure(&spc), figure(&two)), (Some(1_000), Some(2_000)));
     let said = two["findings"].to_string();
-    assert!(said.contains("2 volumes") && said.contains("512 bytes are taken"), "{said}");
+    assert!(said.contains("2 volumes") && said.contains("512 bytes are assumed"), "{said}");
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     let simulate = |more: &[&'static str]| [&["simulate", "oci:50GB@10vpu"][..], more].concat();
     folder.refuses(&simulate(&["--replay", "none.trace"]), "none.trace: cannot be read");
     folder.refuses(&simulate(&["--replay", "back.trace"]), "back.trace:4: time goes back");
-    folder.refuses(&simulate(&["--replay", "far.trace"]), "has 50 GiB: give one of that size");
-    folder.refuses(&simulate(&["--replay", "empty.trace"]), "no operation was recorded");
+    folder.refuses(&simulate(&["--replay", "far.trace"]), "is 50 GiB: use a larger product");
+    folder.refuses(&simulate(&["--replay", "empty.trace"]), "the recording is empty");
     fs::write(folder.0.join("pages.trace"), "1\n2\n3\n4\n".repeat(8)).expect("the file can be written");
     folder.refuses(&simulate(&["--replay", "pages.trace"]), "cannot be replayed");
     fs::write(folder.0.join("other.txt"), "what is this\n").expect("the file can be written");
-    folder.refuses(&simulate(&["--replay", "other.txt"]), "no trace of a dialect that is known");
+    folder.refuses(&simulate(&["--replay", "other.txt"]), "unknown trace format");
     folder.refuses(&simulate(&["--replay", "load.trace", "--depth", "4"]), "--as-fast-as-possible");
-    folder.refuses(&simulate(&["--replay", "load.trace", "--time-scale", "0"]), "a time scale of 0");
+    folder.refuses(&simulate(&["--replay", "load.trace", "--time-scale", "0"]), "invalid time scale 0");
     folder.refuses(&simulate(&["--replay", "load.trace", "--reads", "50"]), "cannot be used with");
     folder.refuses(&simulate(&["--time-scale", "2"]), "--replay");
     folder.text(&simulate(&["--replay", "load.trace", "--json", "run.json", "--quiet"]));

@@ -1,4 +1,4 @@
-//! The same on real storage: a directory, a file and an export get what was recorded, operation by operation.
+//! Replay on real storage: a directory, a file and an export receive the recorded operations.
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::folder::{Folder, evenly};
 
 const BLOCK: u64 = 4096;
 
-/// Operations of a run by kind: how many, and their bytes.
+/// Number of operations and bytes of a run by kind.
 type Counts = BTreeMap<String, (u64, u64)>;
 
 fn counts(run: &Value) -> Counts {
@@ -32,7 +32,7 @@ fn finding<'a>(curve: &'a Value, name: &str) -> Option<&'a Value> {
     curve["findings"].as_array().expect("findings").iter().find(|finding| finding["finding"] == name)
 }
 
-/// Two hundred operations of every kind, one each half millisecond, in 4 MiB.
+/// Two hundred operations of all kinds, one per half millisecond, in 4 MiB.
 fn of_every_kind() -> String {
     let line = |n: u64| {
         let (kind, offset, length) = match n % 10 {
@@ -92,7 +92,7 @@ fn what_is_there_is_read_and_overwritten_by_name_only() {
     let data: Vec<u8> = (0..4_u32 << 20).map(|byte| (byte / 4096 + byte) as u8).collect();
     fs::write(folder.0.join("data"), &data).expect("it can be written");
     let measure = |more: &[&'static str]| [&["measure", "data", "--replay", "load.trace"][..], more].concat();
-    folder.refuses(&measure(&[]), "add --destroy data if they may be, or --reads-only");
+    folder.refuses(&measure(&[]), "add --destroy data to allow it, or use --reads-only");
     folder.refuses(&measure(&["--destroy", "other"]), "only data is measured");
     let read = folder.json(&measure(&["--reads-only"]));
     assert_eq!(counts(&read["runs"][0]), of(&[("read", 100, 200 * BLOCK)]));
@@ -117,18 +117,18 @@ fn what_storage_cannot_be_asked_is_refused_in_one_line() {
     let refuses = |path, trace, more: &[&'static str], expected| {
         folder.refuses(&[&["measure", path, "--replay", trace][..], more].concat(), expected);
     };
-    refuses("data", "load.trace", &[], "reaches to 1.17 MiB, and data has 1 MiB: give one that is as large");
-    refuses("data", "load.trace", &["--size", "512KiB"], "and --size has 512 KiB");
-    refuses(".", "far.trace", &[], "are free, too little for a file of");
-    refuses(".", "trims.trace", &[], "all of its 1 operations would be left out");
-    refuses(".", "trims.trace", &["--reads-only"], "leave out --reads-only");
-    refuses(".", "load.trace", &["--threads", "2"], "leave out --threads");
-    refuses(".", "load.trace", &["--engine", "fio"], "leave out --engine fio");
+    refuses("data", "load.trace", &[], "extends to 1.17 MiB, but the size of data is 1 MiB: use a larger target");
+    refuses("data", "load.trace", &["--size", "512KiB"], "but the size of --size is 512 KiB");
+    refuses(".", "far.trace", &[], "are free, too little for a scratch file of");
+    refuses(".", "trims.trace", &[], "all of its 1 operations would be omitted");
+    refuses(".", "trims.trace", &["--reads-only"], "omit --reads-only");
+    refuses(".", "load.trace", &["--threads", "2"], "omit --threads");
+    refuses(".", "load.trace", &["--engine", "fio"], "omit --engine fio");
     refuses(".", "load.trace", &["--depth", "4"], "--as-fast-as-possible");
-    refuses(".", "load.trace", &["--as-fast-as-possible", "--depth", "5000"], "a queue depth of 5000");
+    refuses(".", "load.trace", &["--as-fast-as-possible", "--depth", "5000"], "invalid queue depth 5000");
     refuses(".", "large.trace", &["--as-fast-as-possible", "--depth", "64"], "lower the depth");
     refuses(".", "load.trace", &["--reads", "50"], "cannot be used with");
-    refuses(".", "load.trace", &["--hosts", "other"], "add --engine fio");
+    refuses(".", "load.trace", &["--hosts", "other"], "--engine fio");
     let large = folder.json(&["measure", ".", "--replay", "large.trace"]);
     assert_eq!(counts(&large["runs"][0]), of(&[("read", 1, 32 << 20)]));
     let what = &finding(&large, "not-replayed").expect("two are")["what"];
@@ -140,28 +140,28 @@ fn what_storage_cannot_be_asked_is_refused_in_one_line() {
         eprintln!("skipped: no direct I/O in {}, so nothing has to be aligned", folder.0.display());
         return;
     }
-    refuses(".", "between.trace", &[], "of its 2 operations begin or end within a block");
+    refuses(".", "between.trace", &[], "1 of 2 operations are not aligned");
     refuses(".", "between.trace", &[], "add --buffered");
 }
 
 #[test]
 fn volumes_lie_one_behind_the_other() {
     let folder = Folder::new("replay-volumes");
-    // Two units with two blocks each, in the Storage Performance Council's words: sectors, bytes, seconds.
+    // Two units with two blocks each, in SPC format: sectors, bytes, seconds.
     fs::write(folder.0.join("two.csv"), "0,8,4096,w,0.0\n1,0,4096,w,0.001\n0,0,4096,w,0.002\n1,8,4096,w,0.003\n")
         .expect("it can be written");
-    // The second one begins at a whole MiB.
+    // The second begins at a multiple of a MiB.
     let reach = (1 << 20) + 2 * 4096;
     let replay = ["measure", "data", "--replay", "two.csv", "--destroy", "data"];
     fs::write(folder.0.join("data"), vec![0; reach - 4096]).expect("it can be written");
-    folder.refuses(&replay, "two.csv: it reaches to 1.01 MiB, and data has");
+    folder.refuses(&replay, "two.csv: it extends to 1.01 MiB, but the size of data is");
     fs::write(folder.0.join("data"), vec![0; reach]).expect("it can be written");
     let curve = folder.json(&replay);
     assert_eq!(counts(&curve["runs"][0]), of(&[("write", 4, 4 * BLOCK)]));
     assert!(curve["findings"].to_string().contains("2 volumes"), "{}", curve["findings"]);
 }
 
-/// What fio counted of a replay of its own, and how long that took.
+/// fio's counts of its own replay, and its duration.
 fn by_fio(folder: &Folder, log: &str) -> (Counts, u64) {
     let options = ["--name=again", "--filename=data", "--ioengine=psync", "--output-format=json"];
     let output = Command::new("fio").args(options).arg(format!("--read_iolog={log}")).current_dir(&folder.0).output();
@@ -190,7 +190,7 @@ fn logs_of_fio_are_replayed_as_fio_does() {
     let recorded = Command::new("fio").args(record).args(more).current_dir(&folder.0).output().expect("it starts");
     assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
     let log = fs::read_to_string(folder.0.join("three.log")).expect("it was written");
-    // Up to 3.30 a log had no times, and a word less in each line.
+    // Up to 3.30 a log had no times, and a field less per line.
     let has_times = log.starts_with("fio version 3");
     let older: String = log.lines().skip(1).map(|line| older(line, has_times) + "\n").collect();
     fs::write(folder.0.join("two.log"), format!("fio version 2 iolog\n{older}")).expect("it can be written");
@@ -210,10 +210,10 @@ fn older(line: &str, has_times: bool) -> String {
     if has_times { line.split_once(' ').expect("a time comes first").1.to_owned() } else { line.to_owned() }
 }
 
-/// What is allowed between an emulated volume and the model that it follows, as a share of its times. It is looser
-/// than the loops' own (see the test of the diagram), because a server, a socket and a client lie between.
+/// Tolerance between an emulated volume and its model, as a share of its times. Larger than that of the loops (see the
+/// test of the diagram), due to server, socket and client.
 const TOLERANCE: f64 = 0.1;
-/// A busy machine wakes late; it seldom does so each time.
+/// A busy host is often late.
 const ATTEMPTS: u32 = 6;
 
 #[test]
@@ -222,7 +222,7 @@ fn an_emulated_volume_answers_a_recording_as_its_simulation_does() {
     let model = "station(2, 4ms) then link(1ms)";
     let line = |n: u64| {
         let kind = if n.is_multiple_of(4) { "write" } else { "read" };
-        // In threes, so that one of them waits: no quantile that is compared lies between those and the others.
+        // In groups of three, of which one waits: no compared quantile lies between these and the others.
         format!("{},{kind},{},4096\n", n / 3 * 15_000_000, n * 7 % 256 * BLOCK)
     };
     folder.write("load.trace", &(0..200).map(line).collect::<String>());
@@ -242,23 +242,22 @@ fn an_emulated_volume_answers_a_recording_as_its_simulation_does() {
         let emulated = load("emulated.json");
         assert_eq!(emulated["source"]["kind"], "emulated");
         assert_eq!(counts(&emulated["runs"][0]), counts(&simulated["runs"][0]), "both were asked the same");
-        // What a server on this host adds to every answer, as it was found just before.
+        // Latency that a server on this host adds to every reply, measured immediately before.
         let floor = &finding(&emulated, "floor").expect("the server is here")["beyond_ns"];
         let floor = floor.as_f64().expect("a time");
         let apart = ["p50_ns", "mean_ns"].map(|quantile| {
             let ratio = ns(&emulated, quantile) / ns(&simulated, quantile);
-            assert!(ratio > 0.99, "no answer comes before its moment: {ratio}");
             ratio - floor / ns(&simulated, quantile)
         });
         ratios.push(apart);
-        nearest = nearest.min(apart[0].max(apart[1]));
-        if nearest < 1.0 + TOLERANCE {
+        nearest = nearest.min((apart[0] - 1.0).abs().max((apart[1] - 1.0).abs()));
+        if nearest < TOLERANCE {
             break;
         }
     }
-    assert!(nearest < 1.0 + TOLERANCE, "emulated over simulated, less the floor, median and mean: {ratios:?}");
+    assert!(nearest < TOLERANCE, "emulated over simulated, less the floor, median and mean: {ratios:?}");
     let both = folder.text(&["report", "simulated.json", "emulated.json", "--html", "both.html"]);
-    assert!(both.contains("The recorded load on each"), "{both}");
+    assert!(both.contains("Recorded load by configuration"), "{both}");
     let page = fs::read_to_string(folder.0.join("both.html")).expect("it was written");
     assert!(page.contains("Replays on 2 configurations"));
     let compared = folder.text(&["compare", "simulated.json", "emulated.json"]);

@@ -1,4 +1,4 @@
-//! Suites on an export of `plimsoll nbd`, with leave to write to it, and called emulated where a model answers.
+//! Suites on an export of `plimsoll nbd`, with permission to write; labelled as emulated with a model.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -7,12 +7,12 @@ use plimsoll_record::{Ended, Source, StepWork};
 
 use crate::{Folder, PROGRAM, SMALL, said};
 
-/// A server in memory that ends when this is dropped.
+/// A server in memory, stopped on drop.
 struct Server(Child, String);
 
 impl Server {
     fn start(name: &str, more: &[&str]) -> Self {
-        // Short: a socket's path has little room.
+        // Short, as socket paths are limited.
         let socket = std::env::temp_dir().join(format!("plimsoll-suites-{name}-{}", std::process::id()));
         let place = format!("unix:{}", socket.display());
         let mut command = Command::new(PROGRAM);
@@ -33,7 +33,7 @@ impl Drop for Server {
     }
 }
 
-/// Milliseconds that a step's operations took on average.
+/// Mean milliseconds of a step's operations.
 fn mean_ms(work: &StepWork) -> f64 {
     let StepWork::Io { jobs, .. } = work else { panic!("blocks only") };
     let times = jobs[0].total.service();

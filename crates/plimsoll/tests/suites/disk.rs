@@ -1,4 +1,4 @@
-//! Each suite in a directory: it ends well, leaves nothing behind, and says what it saw in every form.
+//! Each suite in a directory: it succeeds, leaves no files, and has all forms.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use plimsoll_record::{Ended, Source, StepWork, SuiteRun};
 
 use crate::{Folder, SMALL, read, said, text};
 
-/// Columns of a line of CSV whose fields hold no commas or quotes, as numbers where they are some.
+/// Fields of a CSV line without commas or quotes, as numbers if possible.
 fn figures(line: &str) -> Vec<Option<f64>> {
     line.split(',').map(|field| field.parse().ok()).collect()
 }
 
-/// What every suite must do in a directory.
+/// Checks that apply to every suite in a directory.
 fn runs(name: &str, flags: &[&str]) {
     let folder = Folder::new(&format!("disk-{name}"));
     let forms = ["--json", "suite.json", "--csv", "suite.csv", "--html", "suite.html"];
@@ -52,7 +52,7 @@ fn runs(name: &str, flags: &[&str]) {
     for outside in ["<script src", "<link", "src=\"http", "href=\"http", "url(http", "@import"] {
         assert!(!page.contains(outside), "{name}: the page needs {outside}");
     }
-    assert!(page.contains("Behind these figures") && page.contains("</html>"), "{name}");
+    assert!(page.contains("Details") && page.contains("</html>"), "{name}");
 }
 
 #[test]
@@ -83,14 +83,14 @@ fn a_byte_that_changed_is_found_with_its_place() {
     assert!(printed.contains("  4096 bytes at 12288: byte 100 is wrong"), "{printed}");
     assert!(printed.contains("mismatches    1\n"), "{printed}");
 
-    // Data of another run are foreign, all of them.
+    // Data of another run are foreign.
     let other = ["suite", "verify", "place", "--check", "--size", "2MiB", "--keep", "data", "--seed", "8"];
     let other = folder.run(&other);
     assert_eq!(other.status.code(), Some(1));
     assert!(text(&other.stdout).contains("mismatches    512\n"), "{}", text(&other.stdout));
 }
 
-/// Only who remembers what was written last can tell an old version.
+/// Old versions are detected only with the state of the last writes.
 #[test]
 fn a_lost_write_is_found_by_what_is_remembered() {
     let folder = Folder::new("lost");
@@ -113,7 +113,7 @@ fn a_lost_write_is_found_by_what_is_remembered() {
     assert!(printed.contains(&format!("  4096 bytes at {at}: ")) && printed.contains("mismatches    1\n"), "{printed}");
 }
 
-/// A suite that would take minutes is stopped once it has made a step.
+/// A long suite is interrupted after its first step.
 #[test]
 fn an_interrupt_keeps_the_steps_that_were_made() {
     let folder = Folder::new("interrupted");
@@ -121,7 +121,7 @@ fn an_interrupt_keeps_the_steps_that_were_made() {
     let errors = std::fs::File::create(folder.file("progress")).expect("a file can be made");
     let mut child = folder.command(&long).stdout(Stdio::null()).stderr(errors).spawn().expect("the command starts");
     let began = Instant::now();
-    // Filling the file is the first step, and the line that says so the only one for a minute.
+    // Filling the file is the first step, and its line the only one for a minute.
     while !read(&folder.file("progress")).contains("filling the file") && began.elapsed() < Duration::from_secs(50) {
         std::thread::sleep(Duration::from_millis(20));
     }

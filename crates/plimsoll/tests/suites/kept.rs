@@ -1,4 +1,4 @@
-//! Suites that were kept: listed, shown again, and told from curves.
+//! Kept suites: listed, shown, and distinguished from curves.
 
 use plimsoll_record::SuiteRun;
 
@@ -13,7 +13,7 @@ fn what_was_kept_is_shown_again() {
     let name = listed.split_whitespace().next().expect("a name").to_owned();
     assert!(name.contains("-suite-dd-measured-") && listed.contains("dd of GNU coreutils, "), "{listed}");
 
-    // The same text, but for the line that says where it was kept.
+    // The same text, except for the line with the path.
     let shown = folder.run(&["report", &name]);
     let [shown, printed] = [&shown, &first].map(|output| text(&output.stdout));
     assert!(printed.starts_with(shown.trim_end()), "{printed}\nand\n{shown}");
@@ -59,8 +59,8 @@ fn several_suites_go_on_one_page_and_no_curve_with_them() {
     assert!(folder.run(&curve).status.success());
     let refused = folder.run(&["report", "a.json", "curve.json"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(said(&refused).contains("suites and curves do not go into one report"), "{}", said(&refused));
+    assert!(said(&refused).contains("suites and curves cannot be in the same report"), "{}", said(&refused));
     let refused = folder.run(&["compare", "a.json", "curve.json"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(said(&refused).contains("it holds the suite dd"), "{}", said(&refused));
+    assert!(said(&refused).contains("this is the suite dd"), "{}", said(&refused));
 }

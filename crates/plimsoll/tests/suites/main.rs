@@ -1,4 +1,4 @@
-//! The suites as a user meets them: on models, in directories, over NBD, refused, interrupted and shown again.
+//! Suites on models, in directories and over NBD; refused, interrupted and shown again.
 
 #![allow(clippy::print_stderr)] // it says when it is skipped
 
@@ -16,7 +16,7 @@ use plimsoll_record::SuiteRun;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
-/// Every suite, small enough for a test: its name and its flags. Times are those that it insists on.
+/// Name and flags of every suite, with minimum sizes and times.
 const SMALL: [(&str, &[&str]); 8] = [
     ("articles", &["--article", "oci-levels", "--size", "5MiB"]),
     ("bonnie", &["--size", "1MiB", "--memory", "512KiB", "--files", "1:512:0:2"]),
@@ -28,7 +28,7 @@ const SMALL: [(&str, &[&str]); 8] = [
     ("walfsync", &["--size", "2MiB", "--measure", "20ms"]),
 ];
 
-/// A folder of this test's own, removed at its end.
+/// A temporary directory, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -38,12 +38,12 @@ impl Folder {
         Self(path)
     }
 
-    /// A file of the folder.
+    /// A file in the directory.
     fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// The program in this folder, runs kept in `runs`. What is measured lies in `place`.
+    /// The program in this directory, with runs kept in `runs` and targets in `place`.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(arguments).current_dir(&self.0).env("PLIMSOLL_RUNS", self.file("runs")).env("LC_ALL", "C.UTF-8");
@@ -54,7 +54,7 @@ impl Folder {
         self.command(arguments).output().expect("the command starts")
     }
 
-    /// A suite that must succeed, as its JSON has it.
+    /// JSON of a suite, which has to succeed.
     #[track_caller]
     fn suite(&self, name: &str, place: &str, more: &[&str]) -> SuiteRun {
         let arguments = [&["suite", name, place, "--json", "-"], more].concat();
@@ -63,7 +63,7 @@ impl Folder {
         SuiteRun::from_json(&output.stdout).expect("it is a suite")
     }
 
-    /// What lies in a folder.
+    /// Files in a directory.
     fn names(&self, of: &str) -> Vec<String> {
         let entries = fs::read_dir(self.file(of)).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -78,7 +78,7 @@ impl Drop for Folder {
     }
 }
 
-/// What was printed for people who wait.
+/// Standard error.
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

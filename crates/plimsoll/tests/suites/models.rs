@@ -1,4 +1,4 @@
-//! Suites on models whose figures can be worked out: a station that takes a millisecond for each operation.
+//! Suites on models whose figures can be calculated: a station with a service time of a millisecond.
 
 use plimsoll_record::{Ended, Source, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
@@ -24,7 +24,7 @@ fn simulated(model: &str, name: &str, more: &[&str]) -> SuiteRun {
     suite
 }
 
-/// A step takes so many operations and milliseconds, and its suite's listings say this.
+/// Checks operations and milliseconds of a step, and the listings of its suite.
 #[track_caller]
 fn check(suite: &SuiteRun, step: &str, expected: (u64, u64), listed: &[&str]) {
     let found = suite.steps.iter().find(|found| found.counts && found.name == step);
@@ -36,7 +36,7 @@ fn check(suite: &SuiteRun, step: &str, expected: (u64, u64), listed: &[&str]) {
     }
 }
 
-/// Eight blocks of 1 MiB at 1,000 a second are 1,049 MB/s; a flush is the ninth operation.
+/// Eight blocks of 1 MiB at 1,000 per second are 1,049 MB/s; a flush is the ninth operation.
 #[test]
 fn dd_copies_at_the_rate_of_the_model() {
     let suite = simulated(STATION, "dd", &["--bs", "1MiB", "--count", "8"]);
@@ -44,8 +44,8 @@ fn dd_copies_at_the_rate_of_the_model() {
     check(&suite, "Copy, fdatasync", (9, 9), &["8388608 bytes (8.4 MB, 8.0 MiB) copied, 0.009 s, 932 MB/s"]);
 }
 
-/// 2,048 chunks of 8 KiB and a flush; the rewrite counts each chunk once and moves it twice. Each tenth of 8,192 seeks is
-/// followed by a write, the first one too: 8192 / 9.012 s.
+/// 2,048 chunks of 8 KiB and a flush; rewriting counts each chunk once and moves it twice. Every tenth of 8,192 seeks
+/// is followed by a write, beginning with the first: 8192 / 9.012 s.
 #[test]
 fn bonnie_counts_chunks_and_seeks() {
     let suite = simulated(STATION, "bonnie", &["--size", "16MiB", "--files", "0", "--machine", "m"]);
@@ -63,13 +63,13 @@ fn crystaldiskmark_shows_operations_of_a_millisecond() {
     let lines = ["RND    4KiB (Q=  1, T= 1):     4.096 MB/s [   1000.0 IOPS] <  1000.00 us>", "Test: 4 MiB (x2)"];
     check(&suite, "random write, 4 KiB, Q1 T1", (2000, 2000), &lines);
 
-    // Version 3 ends with a flush inside the time, and looks at its timer after whole passes.
+    // Version 3 ends with a flush within the time, and checks its timer after complete passes.
     let suite =
         simulated(STATION, "crystaldiskmark", &["--version", "3", "--runs", "1", "--size", "4MiB", "--measure", "1s"]);
     check(&suite, "sequential write, 1 MiB, Q1 T1", (1001, 1001), &["Sequential Write :  1047.528 MB/s"]);
 }
 
-/// A method that flushes takes two operations, one whose writes are durable takes one.
+/// A method with a flush takes two operations, a durable write takes one.
 #[test]
 fn walfsync_prices_each_method() {
     let suite = simulated(STATION, "walfsync", &["--measure", "1s"]);
@@ -107,7 +107,7 @@ fn snia_is_steady_after_five_rounds_of_a_model() {
     assert_eq!(suite.steps.iter().map(|step| step.round).max(), Some(5));
 }
 
-/// The volume of an article, as the catalogue has it, is nearest to its own column.
+/// The article's volume in the catalogue is nearest to its own column.
 #[test]
 fn an_article_is_repeated_on_its_own_product() {
     let suite = simulated("oci:50GB@0vpu", "articles", &["--article", "oci-levels", "--as-of", "2026-11-21"]);

@@ -1,4 +1,4 @@
-//! What cannot be is refused in one line that says what to do, with exit code 2, and nothing is left behind.
+//! Invalid arguments are refused with a one-line remedy and exit code 2, and no files are left.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -48,21 +48,18 @@ fn wrong_values_say_what_to_write() {
 fn unknown_places_are_named() {
     let folder = Folder::new("places");
     let check = |arguments: &[&str], expected| refuses(&folder, arguments, expected);
-    check(&["dd", "./nowhere"], "./nowhere: there is no such directory, file or device");
-    check(
-        &["dd", "no/where"],
-        "no/where: there is no such directory, file or device, and the catalogue has no product",
-    );
-    check(&["dd", "nowhere"], "nowhere: there is no such directory, file or device, and the catalogue has no product");
+    check(&["dd", "./nowhere"], "./nowhere: no such directory, file or device");
+    check(&["dd", "no/where"], "no/where: no such directory, file or device, and the catalogue has no product");
+    check(&["dd", "nowhere"], "nowhere: no such directory, file or device, and the catalogue has no product");
     check(&["dd", "ocii:50GB@0vpu"], "did you mean oci?");
-    check(&["dd", "drum(3)"], "is no stage");
+    check(&["dd", "drum(3)"], "is not a stage");
     check(&["dd", "/dev/null"], "directory, file or block device");
     check(&["dd", "nbd+unix:///x?socket=nowhere"], "start the server, or correct the address");
     check(&["verify", "station(1, 1ms)"], "a model keeps no bytes");
-    check(&["dd", "place", "--destroy", "place"], "leave out --destroy");
+    check(&["dd", "place", "--destroy", "place"], "omit --destroy");
 }
 
-/// No suite begins what does not fit; dd, which has no size of its own, by its count.
+/// No suite starts if its files do not fit; dd is sized by its count.
 #[test]
 fn too_little_space_is_seen_before_anything_is_written() {
     let folder = Folder::new("space");
@@ -83,7 +80,7 @@ fn too_little_space_is_seen_before_anything_is_written() {
     }
 }
 
-/// Each suite that writes asks for leave, and what was there stays.
+/// Suites that write require permission, and existing data are preserved.
 #[test]
 fn an_existing_file_is_not_written_without_leave() {
     let folder = Folder::new("leave");
@@ -93,7 +90,7 @@ fn an_existing_file_is_not_written_without_leave() {
         refuses(&folder, &[&[name, "data"], *flags].concat(), "--destroy");
         refuses(&folder, &[&[name, "data"], *flags, &["--destroy", "./data"]].concat(), "--destroy");
     }
-    // What only reads needs no leave.
+    // Suites that only read need no permission.
     let reads = ["--reads-only", "--size", "2MiB", "--runs", "1", "--measure", "20ms", "--interval", "0s"];
     let output = folder.run(&[&["suite", "crystaldiskmark", "data"], &reads[..]].concat());
     assert!(output.status.success(), "{}", said(&output));

@@ -1,4 +1,4 @@
-//! Lines of each crate, which may only shrink: what grows has to raise its number here, in sight of whoever reviews it.
+//! Line budgets of crates. A crate that grows has to raise its budget, visible to the reviewer.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::complaint::{Complaint, assert_found, assert_none};
 use super::source::{Source, sources};
 use super::tree;
 
-/// The budgets: `crate lines`, one a line.
+/// The budgets: `crate lines` per line.
 const BUDGETS: &str = "crates/plimsoll/tests/tidy/budgets.txt";
 /// A budget is lowered once the crate is this much below it.
 const SLACK: usize = 200;

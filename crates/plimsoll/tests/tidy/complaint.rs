@@ -1,17 +1,17 @@
-//! What is wrong, where, and what to do about it.
+//! Complaints: location, finding, limit and remedy.
 
 use std::fmt;
 
-/// One broken rule.
+/// A violated rule.
 #[derive(Debug)]
 pub struct Complaint {
-    /// `file:line`, or `file` when no line is at fault.
+    /// `file:line`, or `file`.
     pub place: String,
-    /// What stands there.
+    /// The finding.
     pub found: String,
-    /// What may stand there.
+    /// The limit.
     pub allowed: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -22,14 +22,14 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Fails the test with every complaint, if there is one.
+/// Fails the test if there are complaints.
 #[track_caller]
 pub fn assert_none(complaints: &[Complaint]) {
     let list: Vec<String> = complaints.iter().map(ToString::to_string).collect();
     assert!(list.is_empty(), "{} broken rule(s):\n\n{}\n", list.len(), list.join("\n\n"));
 }
 
-/// For tests with planted faults: the places and findings must be exactly these, each as a `place: found` prefix.
+/// For tests with injected faults: checks the places and findings, each a `place: found` prefix.
 #[track_caller]
 pub fn assert_found(complaints: &[Complaint], expected: &[&str]) {
     let found: Vec<String> = complaints.iter().map(|c| format!("{}: {}", c.place, c.found)).collect();

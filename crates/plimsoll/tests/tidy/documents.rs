@@ -1,11 +1,11 @@
-//! Documents: links that lead somewhere, and a change log that knows the version.
+//! Documents: valid links, and a change log with the current version.
 
 use std::path::Path;
 
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::tree;
 
-/// A link as written, and its line.
+/// A link and its line.
 type Link<'a> = (usize, &'a str);
 
 fn check(
@@ -51,7 +51,7 @@ fn relative_links(text: &str) -> Vec<Link<'_>> {
     let mut links = Vec::new();
     for (number, line, pieces) in prose(text) {
         for (open, close) in [("](", ')'), ("src=\"", '"'), ("href=\"", '"')] {
-            // A link's text may be a code span, so its target can begin any piece; code holds no target.
+            // A link's text may contain a code span, so its target can begin any piece; code contains no targets.
             let targets = pieces.iter().flat_map(|piece| piece.split(open).skip(1));
             links.extend(targets.filter_map(|rest| Some((number, rest.split(close).next()?))));
         }
@@ -64,7 +64,7 @@ fn relative_links(text: &str) -> Vec<Link<'_>> {
     bare.filter(|(_, link)| !link.is_empty() && is_relative(link)).collect()
 }
 
-/// The anchors that a document's headings get on a hosting page.
+/// Anchors of a document's headings on a hosting page.
 fn slugs(text: &str) -> impl Iterator<Item = String> {
     let headings = prose(text).into_iter().filter(|(_, line, _)| line.starts_with('#'));
     headings.map(|(_, line, _)| {

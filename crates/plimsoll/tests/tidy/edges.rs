@@ -1,4 +1,4 @@
-//! Which crate may use which: the table in ARCHITECTURE.md against the manifests.
+//! Edges between crates: the table in ARCHITECTURE.md against the manifests.
 
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::table::{self, Row};

@@ -1,15 +1,15 @@
-//! Leaks: paths that exist on one machine only have no place in a file that everybody gets.
+//! Leaks: paths that exist on a single machine must not be in the repository.
 
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::tree;
 
-/// A text that may not occur, and the one file that may hold it.
+/// A forbidden text, and the file that may contain it.
 struct Pattern {
     text: String,
     exception: Option<&'static str>,
 }
 
-/// Put together here, so that this file does not contain what it looks for.
+/// Concatenated, so that this file does not contain the text.
 fn patterns() -> Vec<Pattern> {
     let absolute = ["work", "farm"].map(|directory| Pattern { text: format!("/{directory}/"), exception: None });
     let hidden = Pattern { text: format!(".{}", "library"), exception: None };

@@ -25,7 +25,7 @@ fn check(sources: &[Source], roots: &BTreeSet<String>) -> Vec<Complaint> {
     dead.map(complaint).collect()
 }
 
-/// The paths at which a file's modules may lie.
+/// Possible paths of a file's modules.
 fn declared(source: &Source, roots: &BTreeSet<String>) -> Vec<String> {
     let path = Path::new(&source.path);
     let parent = path.parent().unwrap_or(Path::new(""));
@@ -61,7 +61,7 @@ fn normal(path: &Path) -> String {
 #[test]
 fn no_file_is_dead() {
     let mut roots: BTreeSet<String> = workspace::packages().iter().flat_map(|package| package.roots.clone()).collect();
-    // Fuzz targets are a package outside the workspace: each of its files is a program.
+    // Fuzz targets are a package outside of the workspace: each file is a program.
     roots.extend(sources().iter().map(|source| source.path.clone()).filter(|path| path.contains("fuzz_targets/")));
     assert_none(&check(sources(), &roots));
 }

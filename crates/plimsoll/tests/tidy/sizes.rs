@@ -10,10 +10,10 @@ use super::tree;
 const FILE_LINES_MAX: usize = 1_000;
 /// Lines of a function, from `fn` to its closing brace.
 const FUNCTION_LINES_MAX: usize = 70;
-/// The exceptions: `path lines` or `path::function lines`, one a line.
+/// The exceptions: `path lines` or `path::function lines` per line.
 const RATCHET: &str = "crates/plimsoll/tests/tidy/ratchet.txt";
 
-/// A file or a function that has a length.
+/// A file or function with its length.
 #[derive(Debug)]
 struct Piece {
     place: String,
@@ -32,7 +32,7 @@ fn pieces(sources: &[Source]) -> BTreeMap<String, Piece> {
                 lines: function.lines,
                 limit: FUNCTION_LINES_MAX,
             };
-            // Of functions that share a name the longest stands for all.
+            // Of functions with the same name, the longest counts.
             let key = format!("{}::{}", source.path, function.name);
             if pieces.get(&key).is_none_or(|other| other.lines < piece.lines) {
                 pieces.insert(key, piece);
@@ -83,7 +83,7 @@ fn too_long(key: &str, piece: &Piece, limit: usize, is_exception: bool) -> Compl
     }
 }
 
-/// An exception that is larger than what it excepts, or has nothing to except.
+/// An exception that exceeds the actual length, or has no subject.
 fn stale(place: String, key: &str, lines: usize, piece: Option<&Piece>) -> Option<Complaint> {
     let (found, remedy) = match piece {
         None => (format!("{key} does not exist"), "remove the line".to_owned()),

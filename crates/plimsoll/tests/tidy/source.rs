@@ -1,6 +1,6 @@
-//! One Rust file as facts: its functions and their lengths, the names it defines, the modules it declares.
+//! Facts of a Rust file: functions and their lengths, defined names, declared modules.
 //!
-//! Parsed by `syn`. What only a macro's expansion would show is not seen.
+//! Parsed by `syn`, without macro expansion.
 
 use std::sync::OnceLock;
 
@@ -13,20 +13,20 @@ use syn::{
 
 use super::tree;
 
-/// What a file holds.
+/// Facts of a file.
 #[derive(Debug, Default)]
 pub struct Source {
-    /// From the top of the workspace.
+    /// Path from the workspace root.
     pub path: String,
-    /// All of it.
+    /// Text.
     pub text: String,
-    /// Functions with a body, nested ones too.
+    /// Functions with a body, including nested functions.
     pub functions: Vec<Function>,
-    /// Names that the file is free to choose: those that a foreign trait prescribes are left out.
+    /// Names chosen in the file, without those of foreign traits.
     pub definitions: Vec<Definition>,
-    /// Modules that are files of their own.
+    /// Modules in separate files.
     pub modules: Vec<Module>,
-    /// Rust files that macros such as `include!` name, as written.
+    /// Rust files named by macros such as `include!`.
     pub included: Vec<String>,
     /// Lines with the keyword `unsafe`.
     pub unsafe_lines: Vec<usize>,
@@ -43,29 +43,29 @@ pub struct Function {
     pub lines: usize,
 }
 
-/// A name that was chosen here.
+/// A chosen name.
 #[derive(Debug)]
 pub struct Definition {
     /// The name.
     pub name: String,
-    /// It names a function.
+    /// True for a function.
     pub function: bool,
-    /// Where.
+    /// Line.
     pub line: usize,
 }
 
 /// `mod name;`
 #[derive(Debug)]
 pub struct Module {
-    /// Inline modules that it is declared in, outermost first.
+    /// Enclosing inline modules, outermost first.
     pub within: Vec<String>,
     /// The name.
     pub name: String,
-    /// What a `path` attribute says.
+    /// The `path` attribute.
     pub path: Option<String>,
 }
 
-/// Every Rust file of the project.
+/// All Rust files of the project.
 pub fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {
@@ -75,10 +75,10 @@ pub fn sources() -> &'static [Source] {
 }
 
 impl Source {
-    /// Reads a file's text.
+    /// Parses a file.
     ///
     /// # Panics
-    /// When it is not Rust.
+    /// The file is not Rust.
     pub fn parse(path: &str, text: String) -> Self {
         let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{path}: not Rust: {error}"));
         let mut unsafe_lines = Vec::new();
@@ -91,7 +91,7 @@ impl Source {
     }
 }
 
-/// Looks inside macros too, and is not deceived by comments and strings.
+/// Also searches macros, and ignores comments and strings.
 fn find_unsafe(tokens: TokenStream, lines: &mut Vec<usize>) {
     for token in tokens {
         match token {
@@ -105,9 +105,9 @@ fn find_unsafe(tokens: TokenStream, lines: &mut Vec<usize>) {
 #[derive(Default)]
 struct Reader {
     seen: Source,
-    /// The type or trait whose body is being read.
+    /// The type or trait of the current body.
     owner: Option<String>,
-    /// It is an implementation of a trait: its names were chosen elsewhere.
+    /// True in an implementation of a trait, whose names are fixed.
     prescribed: bool,
     within: Vec<String>,
 }

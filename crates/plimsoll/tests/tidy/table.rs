@@ -1,38 +1,38 @@
-//! The one table of crates, in ARCHITECTURE.md: `name <- what it may use | zone | what it is`, lowest crate first.
+//! The table of crates in ARCHITECTURE.md: `name <- dependencies | zone | description`, lowest crate first.
 
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::tree;
 
-/// The document that holds the table.
+/// The document with the table.
 pub const DOCUMENT: &str = "ARCHITECTURE.md";
-/// The line that opens it.
+/// The first line of the table.
 const FENCE: &str = "```crates";
 
-/// What a crate may reach.
+/// Zone of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
-    /// Neither operating system nor platform mathematics: the attribute forbids them.
+    /// Neither operating system nor platform mathematics, enforced by the attribute.
     NoStd,
     /// The standard library without clock, thread, file, network and environment.
     Pure,
-    /// Everything.
+    /// Unrestricted.
     Shell,
 }
 
-/// One crate's line.
+/// A row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The crate, without the `plimsoll-` in front.
+    /// Name without the prefix `plimsoll-`.
     pub name: String,
-    /// The crates that it may use.
+    /// Permitted dependencies.
     pub uses: Vec<String>,
-    /// What it may reach.
+    /// Zone.
     pub zone: Zone,
-    /// It may contain `unsafe`.
+    /// True if `unsafe` is permitted.
     pub with_unsafe: bool,
-    /// It may use an async runtime.
+    /// True if an async runtime is permitted.
     pub with_async: bool,
-    /// Planned: it does not exist yet.
+    /// True if the crate is planned.
     pub later: bool,
     /// Line in the document, from 1.
     pub line: usize,
@@ -53,7 +53,7 @@ pub fn rows() -> Vec<Row> {
     rows
 }
 
-/// The rows of a document's table, and what is wrong with them in themselves.
+/// The rows of a document's table, and complaints about them.
 pub fn parse(document: &str) -> (Vec<Row>, Vec<Complaint>) {
     let (mut rows, mut complaints): (Vec<Row>, Vec<Complaint>) = (Vec::new(), Vec::new());
     let numbered = document.lines().enumerate().map(|(index, line)| (index + 1, line));
@@ -125,7 +125,7 @@ fn malformed(line: usize, text: &str) -> Complaint {
     }
 }
 
-/// A crate may use only what stands above it, and nothing with more reach than itself.
+/// A crate may use only crates above it, of the same or a stricter zone.
 fn misplaced(row: &Row, used: &str, above: &[Row]) -> Option<Complaint> {
     let (found, allowed, remedy) = match above.iter().find(|other| other.name == used) {
         Some(other) if other.zone <= row.zone => return None,

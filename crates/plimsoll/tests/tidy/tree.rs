@@ -1,4 +1,4 @@
-//! The files of the project: what git tracks or would track, or every file when there is no git.
+//! The files of the project: tracked or untracked files of git, or all files without git.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// Larger files are data, not text.
 const TEXT_BYTES_MAX: u64 = 4 << 20;
 
-/// The top of the workspace.
+/// The workspace root.
 pub fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
@@ -25,7 +25,7 @@ pub fn files() -> &'static [String] {
         if files.is_empty() {
             walk(root(), &mut files);
         }
-        // git also lists what was deleted and not yet committed.
+        // git also lists deleted files before the commit.
         files.retain(|path| root().join(path).is_file());
         files.sort();
         files.dedup();
@@ -48,7 +48,7 @@ pub fn text(path: &str) -> Option<String> {
     (!text.contains('\0')).then_some(text)
 }
 
-/// `git ls-files`, with what is new and not ignored: a rule is broken before the commit, not after it.
+/// `git ls-files` including new files, so that violations are found before the commit.
 fn listed_by_git() -> Option<Vec<String>> {
     let mut git = Command::new("git");
     git.current_dir(root()).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);

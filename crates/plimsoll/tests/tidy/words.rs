@@ -1,15 +1,15 @@
-//! Words: names that say nothing, first lines that are missing, marks of unfinished work, code in comments.
+//! Words: meaningless names, missing first lines, marks of unfinished work, commented-out code.
 
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::source::{Source, sources};
 
-/// Parts of a name that say nothing about what the named thing is.
+/// Meaningless parts of names.
 const EMPTY_PARTS: [&str; 6] = ["util", "utils", "helper", "helpers", "manager", "managers"];
-/// Says nothing as a whole name; `longest_common_prefix` does.
+/// Meaningless as a whole name; `longest_common_prefix` is permitted.
 const EMPTY_NAMES: [&str; 2] = ["common", "misc"];
-/// A function that begins so does not say what it does.
+/// Meaningless prefixes of functions.
 const EMPTY_VERB: &str = "handle_";
-/// Comments that promise work.
+/// Marks of unfinished work.
 const MARKS: [&str; 2] = ["TODO", "FIXME"];
 
 fn check(source: &Source) -> Vec<Complaint> {
@@ -49,7 +49,7 @@ fn is_empty_name(name: &str) -> bool {
     EMPTY_NAMES.contains(&lower.as_str()) || parts(name).any(|part| EMPTY_PARTS.contains(&part.as_str()))
 }
 
-/// The words of a name: `disk_manager`, `disk-manager` and `DiskManager` have the same two.
+/// The words of a name: `disk_manager`, `disk-manager` and `DiskManager` are equal.
 fn parts(name: &str) -> impl Iterator<Item = String> {
     let mut spaced = String::new();
     for letter in name.chars() {
@@ -59,7 +59,7 @@ fn parts(name: &str) -> impl Iterator<Item = String> {
             other => spaced.push(other),
         }
     }
-    // An acronym falls into letters; no empty word is an acronym.
+    // An acronym is split into letters; an empty word is not an acronym.
     spaced.split_whitespace().map(String::from).collect::<Vec<_>>().into_iter()
 }
 
@@ -72,7 +72,7 @@ fn first_line(source: &Source) -> Option<Complaint> {
     })
 }
 
-/// The text of a line's comment; not of its documentation, which holds examples.
+/// The text of a line comment, without documentation, which contains examples.
 fn comment(line: &str) -> Option<&str> {
     let (before, text) = line.split_once("//")?;
     let in_address = before.ends_with(':');
@@ -90,7 +90,7 @@ fn promise(source: &Source, line: usize, comment: &str) -> Option<Complaint> {
     })
 }
 
-/// A whole line of comment that reads as a statement of Rust.
+/// True for a comment line that parses as a Rust statement.
 fn code(source: &Source, line: usize, comment: &str) -> Option<Complaint> {
     let shaped = comment.ends_with(';') && comment.contains(['(', '=', ':']);
     let statement = shaped && syn::parse_str::<syn::Stmt>(comment).is_ok();

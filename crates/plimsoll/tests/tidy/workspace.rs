@@ -1,4 +1,4 @@
-//! The crates of the workspace as `cargo metadata` tells them.
+//! The crates of the workspace from `cargo metadata`.
 
 use std::process::Command;
 use std::sync::OnceLock;
@@ -7,37 +7,37 @@ use serde_json::Value;
 
 use super::tree;
 
-/// One crate.
+/// A crate.
 #[derive(Clone, Debug, Default)]
 pub struct Package {
-    /// Name without the `plimsoll-` in front.
+    /// Name without the prefix `plimsoll-`.
     pub name: String,
-    /// Path of its directory from the top.
+    /// Directory from the workspace root.
     pub directory: String,
-    /// Where each target's module tree starts: `src/lib.rs`, `tests/laws.rs`, ...
+    /// Root files of targets: `src/lib.rs`, `tests/laws.rs`, ...
     pub roots: Vec<String>,
-    /// What it depends on.
+    /// Dependencies.
     pub dependencies: Vec<Dependency>,
 }
 
-/// One line of a manifest's dependencies.
+/// A dependency in a manifest.
 #[derive(Clone, Debug)]
 pub struct Dependency {
-    /// Name; without the `plimsoll-` when it is of this workspace.
+    /// Name; without the prefix `plimsoll-` for a crate of the workspace.
     pub name: String,
-    /// One of this workspace's crates.
+    /// True for a crate of the workspace.
     pub inside: bool,
-    /// For tests, benches and examples only.
+    /// True for a development dependency.
     pub dev: bool,
 }
 
 impl Package {
-    /// Path of its manifest from the top.
+    /// Path of its manifest from the workspace root.
     pub fn manifest(&self) -> String {
         format!("{}/Cargo.toml", self.directory)
     }
 
-    /// `file:line` of a dependency in the manifest; the file when the line is not found.
+    /// `file:line` of a dependency in the manifest, or the file if the line is not found.
     pub fn place_of(&self, dependency: &Dependency) -> String {
         let manifest = self.manifest();
         let package = if dependency.inside { long_name(&dependency.name) } else { dependency.name.clone() };
@@ -55,7 +55,7 @@ impl Package {
     }
 }
 
-/// All crates, in the order of their names.
+/// All crates by name.
 pub fn packages() -> &'static [Package] {
     static PACKAGES: OnceLock<Vec<Package>> = OnceLock::new();
     PACKAGES.get_or_init(|| {

@@ -1,11 +1,11 @@
-//! What a crate may reach: its zone in the table of ARCHITECTURE.md against its attributes, clippy settings and tokens.
+//! Zones of crates: the table in ARCHITECTURE.md against attributes, clippy settings and tokens.
 
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::source::{Source, sources};
 use super::table::{self, Row, Zone};
 use super::tree;
 
-/// What the clippy settings of every pure crate have to forbid.
+/// Required clippy settings of pure crates.
 const FORBIDDEN_IN_PURE: [&str; 16] = [
     "std::env::args",
     "std::env::current_dir",
@@ -25,7 +25,7 @@ const FORBIDDEN_IN_PURE: [&str; 16] = [
     "std::time::SystemTime",
 ];
 
-/// The settings that all crates share. Clippy reads the nearest file only, so a crate's own has to repeat them.
+/// Settings shared by all crates. Clippy reads only the nearest file, so each crate repeats them.
 const SHARED_SETTINGS: &str = "clippy.toml";
 
 fn without_std(row: &Row, root_module: &str) -> Option<Complaint> {

@@ -1,5 +1,5 @@
-//! Volumes as block devices of this host, attached and detached with the command. Needs root, /dev/fuse and loop devices,
-//! and runs only with `PLIMSOLL_ROOT_TESTS=1`; unmounts and takes back what it made, also when it fails.
+//! Volumes as block devices of this host, attached and detached by the command. Needs root, /dev/fuse and loop devices,
+//! and runs only with `PLIMSOLL_ROOT_TESTS=1`; cleans up even on failure.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -11,10 +11,10 @@ use rustix::process::Signal;
 
 use crate::home::{Home, SLOWLY, found, noise, program};
 
-/// One at a time: free loop devices are looked for.
+/// Serialises tests, as they search for free loop devices.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A service with one volume, and a directory to mount it at.
+/// A service with a volume and a mount point.
 struct Host {
     home: Home,
     point: PathBuf,
@@ -43,7 +43,7 @@ impl Host {
         self.point.to_str().expect("it has a plain name")
     }
 
-    /// What the service says of the volume's attachment.
+    /// The volume's attachment according to the service.
     fn attachment(&self) -> serde_json::Value {
         let shown = self.home.does(&["volume", "show", "data", "--json"]);
         let volume: serde_json::Value = serde_json::from_str(&shown).expect("it is JSON");
@@ -71,7 +71,7 @@ impl Drop for Host {
     }
 }
 
-/// A process that is in a directory, until it is dropped.
+/// A process with a working directory, killed on drop.
 struct Guest(Child);
 
 impl Guest {

@@ -1,4 +1,4 @@
-//! Every command about volumes, and what is refused.
+//! All commands about volumes, and refusals.
 
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     volume(&["create", "a b", "--like", "limit(3000)", "--size", "1GiB"], "letters");
     volume(&["create", "other", "--like", "limit(3000)"], "size");
     volume(&["create", "other", "--like", "ocy:50GB"], "oci");
-    volume(&["create", "other", "--like", "drum(3)", "--size", "1GiB"], "is no stage");
+    volume(&["create", "other", "--like", "drum(3)", "--size", "1GiB"], "is not a stage");
     volume(&["create", "other", "--like", "oci:50GB", "--group", "vm"], "vm");
     volume(&["resize", "data", "10GiB"], "50 GiB");
     volume(&["level", "data", "7"], "vpu");

@@ -1,4 +1,4 @@
-//! What clients of others write to a volume stays as it is: through snapshots, clones and a kill.
+//! Data written by third-party clients are preserved across snapshots, clones and a kill.
 
 use rustix::process::Signal;
 

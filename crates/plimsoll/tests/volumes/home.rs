@@ -1,4 +1,4 @@
-//! A data directory of a test's own, its service, and commands that ask it.
+//! A temporary data directory, its service, and commands.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// No step takes longer on a busy host.
+/// Timeout of a step on a busy host.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// A busy host may be too late for a product that answers within a millisecond: in slow motion it is not.
+/// Runs the model slowly, as a busy host may be too late for a product with response times below a millisecond.
 pub const SLOWLY: &[&str] = &["--slow", "20"];
 
 pub struct Home {
@@ -22,7 +22,7 @@ pub struct Home {
 impl Home {
     /// A directory without a service.
     pub fn new(name: &str) -> Self {
-        // Short, as the path of a socket has to be.
+        // Short, as socket paths are limited.
         let path = std::env::temp_dir().join(format!("plimsoll-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("the folder can be made");
         Self { path, service: None }
@@ -44,13 +44,13 @@ impl Home {
         self.path.join("volumes")
     }
 
-    /// Starts the service and waits until it serves; what it printed.
+    /// Starts the service and waits until it is ready; returns its output.
     pub fn serve(&mut self, flags: &[&str]) -> String {
         let service = self.command(&["serve"]).arg(self.data()).args(flags).stdout(Stdio::piped()).spawn();
         let service = self.service.insert(service.expect("the service starts"));
         let mut lines = BufReader::new(service.stdout.take().expect("it is piped"));
         let mut said = String::new();
-        // The last line names the next command.
+        // The last line has the next command.
         while !said.contains("plimsoll volume") {
             let read = lines.read_line(&mut said).expect("the service prints text");
             assert!(read > 0, "the service ended early: {said}");
@@ -58,7 +58,7 @@ impl Home {
         said
     }
 
-    /// A command that did what it should; what it printed.
+    /// Output of a command that has to succeed.
     #[track_caller]
     pub fn does(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -67,7 +67,7 @@ impl Home {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// A command that is refused in one line that contains `expected`, with exit code 2.
+    /// Checks for a one-line refusal with exit code 2 that contains `expected`.
     #[track_caller]
     pub fn refuses(&self, arguments: &[&str], expected: &str) {
         let output = self.run(arguments);
@@ -89,7 +89,7 @@ impl Home {
         command
     }
 
-    /// Sends a signal to the service, and waits for its end.
+    /// Sends a signal to the service and waits for its end.
     pub fn signal(&mut self, signal: Signal) -> ExitStatus {
         let service = self.service.as_mut().expect("it serves");
         kill_process(Pid::from_child(service), signal).expect("it runs");
@@ -122,7 +122,7 @@ impl Drop for Home {
     }
 }
 
-/// A process that does not outlive its test.
+/// A process that is killed on drop.
 pub struct Running(pub Child);
 
 impl Drop for Running {
@@ -132,7 +132,7 @@ impl Drop for Running {
     }
 }
 
-/// A program that has to be there; says so when it is not.
+/// A required program, with a message if it is missing.
 pub fn found(program: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !found {
@@ -141,7 +141,7 @@ pub fn found(program: &str) -> bool {
     found
 }
 
-/// Runs a program of others; what it printed.
+/// Output of a third-party program.
 #[track_caller]
 pub fn program(name: &str, arguments: &[&str]) -> String {
     let output = Command::new(name).args(arguments).output().expect("it is installed");
@@ -162,7 +162,7 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     std::iter::repeat_with(&mut next).take(length.div_ceil(8)).flatten().take(length).collect()
 }
 
-/// All of a file.
+/// Content of a file.
 pub fn content(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)).expect("the file can be read");

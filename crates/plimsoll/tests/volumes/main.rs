@@ -1,4 +1,4 @@
-//! Emulated volumes as a user meets them: the real binary, served and asked.
+//! Emulated volumes: the real binary as service and client.
 #![allow(clippy::print_stderr, clippy::unwrap_used, reason = "a test that is skipped says why")]
 
 mod attach;
@@ -6,6 +6,8 @@ mod attach;
 mod certificates;
 mod commands;
 mod data;
+mod guest;
 mod home;
+mod iscsi;
 mod record;
 mod serve;

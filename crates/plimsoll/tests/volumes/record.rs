@@ -1,4 +1,4 @@
-//! What a served volume is asked, recorded and replayed.
+//! Recording and replay of requests to a served volume.
 
 use rustix::process::Signal;
 
@@ -20,7 +20,7 @@ fn a_recorded_load_is_replayed_on_other_products() {
     let said = home.run(&replayed);
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-    assert!(text.contains("Replay of data.trace") && text.contains("The recorded load on each"), "{text}");
+    assert!(text.contains("Replay of data.trace") && text.contains("Recorded load by configuration"), "{text}");
 }
 
 #[test]

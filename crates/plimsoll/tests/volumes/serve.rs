@@ -1,4 +1,4 @@
-//! How a service begins and ends, and who may control it.
+//! Start, end and access control of a service.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -19,7 +19,7 @@ fn token(home: &Home, name: &str, text: &str, mode: u32) -> String {
     path.to_str().expect("a plain path").to_owned()
 }
 
-/// What stands behind a word in the greeting.
+/// The text after a word in the greeting.
 fn after<'a>(greeting: &'a str, word: &str) -> &'a str {
     let at = greeting.split_once(word).unwrap_or_else(|| panic!("no {word:?} in {greeting}")).1;
     at.split([' ', ',', '\n']).next().expect("there is a first part")
@@ -50,16 +50,16 @@ fn what_is_taken_is_refused() {
     let other = home.path().join("other");
     let (data, other) = (data.to_str().expect("a plain path"), other.to_str().expect("a plain path"));
     home.refuses(&["serve", data], "is served by another process");
-    home.refuses(&["serve", other, "--control", &format!("{data}/control.sock")], "a server listens there already");
-    home.refuses(&["serve", other, "--listen", &format!("unix:{data}/nbd.sock")], "a server listens there already");
+    home.refuses(&["serve", other, "--control", &format!("{data}/control.sock")], "another server is listening there");
+    home.refuses(&["serve", other, "--listen", &format!("unix:{data}/nbd.sock")], "another server is listening there");
     fs::write(home.path().join("file"), "").expect("it can be written");
-    home.refuses(&["serve", other, "--control", "file"], "is no socket");
+    home.refuses(&["serve", other, "--control", "file"], "is not a socket");
     home.refuses(&["serve", "file"], "file");
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let at = port.local_addr().expect("it is bound").to_string();
-    home.refuses(&["serve", other, "--listen", &format!("tcp:{at}")], "a server listens there already");
+    home.refuses(&["serve", other, "--listen", &format!("tcp:{at}")], "another server is listening there");
     assert!(home.does(&["volume", "list"]).starts_with("no volumes"), "the first one goes on");
-    // What a dead service left behind is in nobody's way.
+    // Leftovers of a dead service do not interfere.
     let mut home = Home::new("left");
     fs::create_dir_all(home.data()).expect("it can be made");
     drop(UnixListener::bind(home.data().join("control.sock")).expect("it can be bound"));
@@ -122,7 +122,7 @@ fn with_certificates_nobody_comes_in_unencrypted() {
     }
 }
 
-/// As systemd does it: sockets from descriptor 3 on, with their names.
+/// Socket activation: named sockets from descriptor 3 on.
 #[test]
 fn sockets_that_the_starter_made_are_used() {
     let home = Home::new("handed");
@@ -141,7 +141,7 @@ fn sockets_that_the_starter_made_are_used() {
     let to = socket("control");
     let list = ["volume", "list", "--service", to.to_str().expect("a plain path")];
     let mut service = Running(service);
-    // The socket takes clients before the service does.
+    // The socket queues clients before the service starts.
     assert!(home.does(&list).starts_with("no volumes"));
     let made =
         home.does(&[&["volume", "create", "data", "--like", "limit(500)", "--size", "1MiB"], &list[2..]].concat());

@@ -1,5 +1,4 @@
-//! Level bars below each other on one scale, each with its name before it and its value behind it. Full and hollow bars
-//! are told apart without colour.
+//! Horizontal bars on one scale, with name and value. Full and hollow bars can be distinguished without colour.
 
 use maud::{Markup, html};
 
@@ -7,19 +6,19 @@ use super::frame::Size;
 use super::legend::cut;
 use super::{Drawing, colour_class, px, typeset};
 
-/// One bar.
+/// A bar.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// What it is of.
+    /// Label before the bar.
     pub name: String,
-    /// Where it begins on the scale: 0, or the end of the one above in a cascade.
+    /// Start on the scale: 0, or the end of the previous bar in a cascade.
     pub from: f64,
-    /// Where it ends.
+    /// End on the scale.
     pub to: f64,
-    /// What stands behind it: its value with its unit.
+    /// Label behind the bar: its value with its unit.
     pub value: String,
     pub fill: Fill,
-    /// Which colour, of full ones.
+    /// Index of the colour of a full bar.
     pub tone: usize,
 }
 
@@ -33,7 +32,7 @@ pub(crate) enum Fill {
 const ROW: f64 = 27.0;
 const HIGH: f64 = 15.0;
 
-/// The bars from the top, the longest end over the whole width.
+/// Draws the bars from top to bottom; the longest takes the whole width.
 pub(crate) fn bars(bars: &[Bar], size: Size) -> Drawing {
     let left = size.pick(230.0, 128.0);
     let room = f64::from(size.width) - left - size.pick(190.0, 122.0);
@@ -45,13 +44,13 @@ pub(crate) fn bars(bars: &[Bar], size: Size) -> Drawing {
         @for (row, bar) in bars.iter().enumerate() {
             @let top = row as f64 * ROW + (ROW - HIGH) / 2.0;
             @let (from, to) = (at(bar.from), at(bar.to));
-            (one(bar, (from, to), top, left))
+            (drawn_bar(bar, (from, to), top, left))
         }
     };
     Drawing { body, height: height + 4.0 }
 }
 
-fn one(bar: &Bar, (from, to): (f64, f64), top: f64, left: f64) -> Markup {
+fn drawn_bar(bar: &Bar, (from, to): (f64, f64), top: f64, left: f64) -> Markup {
     let (class, fill) = match bar.fill {
         Fill::Full => (colour_class(bar.tone), "solid"),
         Fill::Hollow => ("key".into(), "hollow"),

@@ -12,7 +12,7 @@ use crate::scale::Scale;
 use crate::words::Counted;
 use crate::{number, pick, words};
 
-/// One percentile of one curve.
+/// A percentile of a curve.
 struct Series<'a> {
     curve: &'a Curve,
     class: String,
@@ -26,7 +26,7 @@ impl Series<'_> {
     }
 }
 
-/// The chart of one curve, or of several over each other.
+/// Draws one curve, or several curves in one frame.
 pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Drawing {
     let series = series(curves, counted);
     let left = size.pick(64.0, 56.0);
@@ -53,7 +53,7 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
     Drawing { body, height: bottom + 48.0 }
 }
 
-/// The same chart as figures, for a view that scripts zoom.
+/// The data of the chart as JSON, for the zoomable view.
 pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
     let series = series(curves, counted);
     let points = |one: &Series<'_>, open: bool| {
@@ -73,16 +73,16 @@ pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
     let limits: Vec<f64> = load_lines().map(|line| line.objective().limit.as_nanos() as f64 / 1e6).collect();
     let rates: Vec<f64> = load_lines().filter_map(pick::line_iops).map(|iops| iops.value).collect();
     let data = json!({ "unit": counted.unit(), "series": drawn, "limits": limits, "lines": rates });
-    // No text of the data may end the script.
+    // Keeps `</script>` in the data from ending the element.
     let data = data.to_string().replace('<', "\\u003c");
     html! { script type="application/json" class="zoom" { (PreEscaped(data)) } }
 }
 
-/// One curve shows its percentiles, ordered by tone; several show the objective's measure in their own colours.
+/// The percentiles of a single curve, ordered by tone, or the objective's measure of several curves.
 fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<Series<'a>> {
     if let [curve] = curves {
         let three = [(0.5, "p50", Shape::Circle), (0.99, "p99", Shape::Diamond), (0.999, "p999", Shape::Triangle)];
-        // Transactions are too few for the rarest.
+        // A run has too few transactions for p99.9.
         let most = if counted == Counted::Operations { 3 } else { 2 };
         let one = |(q, class, shape): (f64, &str, Shape)| Series {
             curve,
@@ -102,12 +102,12 @@ fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<Series<'a>> {
     curves.iter().enumerate().map(one).collect()
 }
 
-/// The class of a curve's colour when several are shown.
+/// CSS class of a curve's colour if several are shown.
 pub(crate) fn colour_class(index: usize) -> String {
     format!("c{}", index % Shape::ALL.len())
 }
 
-/// What several curves are compared by: the objective's measure when they share it, else p99.
+/// The measure by which several curves are compared: that of a shared objective, otherwise p99.
 fn shared_measure(curves: &[&Curve]) -> Measure {
     let usual = |curve: &&Curve| {
         let objective = curve.load_line.map(|line| line.objective());
@@ -136,7 +136,7 @@ fn scales(curves: &[&Curve], series: &[Series<'_>]) -> (Scale, Scale) {
     (rate_scale(curves, most), Scale::for_latency(low, high))
 }
 
-/// From zero, unless one of several curves would be squeezed into a corner.
+/// Starts at zero, unless that would squeeze a curve into a corner.
 fn rate_scale(curves: &[&Curve], most: f64) -> Scale {
     const SQUEEZED: f64 = 20.0;
     let highest = |curve: &&Curve| pick::seen(curve).map(|run| run.figures.iops.value).reduce(f64::max);
@@ -169,7 +169,7 @@ fn entries(curves: &[&Curve], series: &[Series<'_>], counted: Counted) -> Vec<En
     }
     if has(|run| !pick::is_open(run)) {
         let label = match counted {
-            Counted::Operations => "closed load (fixed depth)",
+            Counted::Operations => "closed load (fixed queue depth)",
             Counted::Transactions => "closed load (each session waits for its answer)",
         };
         entries.push(key(sample(closed_class(counted), Shape::Circle.draw(11.0, 0.0, "hollow")), label));
@@ -180,7 +180,7 @@ fn entries(curves: &[&Curve], series: &[Series<'_>], counted: Counted) -> Vec<En
     entries
 }
 
-/// Sessions wait for their answers as a rule, and their line is the curve; depths stand beside open loads.
+/// The main line of a database curve is its closed loads, that of a storage curve its open loads.
 const fn closed_class(counted: Counted) -> &'static str {
     match counted {
         Counted::Operations => "closed",
@@ -227,7 +227,7 @@ fn point((series, run, value): (&Series<'_>, &Run, &Estimate), counted: Counted,
     }
 }
 
-/// Error bars, where they reach beyond the marker.
+/// Error bars that extend beyond the marker.
 fn bars(iops: &Estimate, value: &Estimate, x: f64, y: f64, frame: &Frame) -> Markup {
     let upright = number::interval(value).map(|(low, high)| (frame.at_y(low), frame.at_y(high)));
     let level = number::interval(iops).map(|(low, high)| (frame.at_x(low), frame.at_x(high)));
@@ -251,7 +251,7 @@ fn tip((series, run, value): (&Series<'_>, &Run, &Estimate), counted: Counted) -
     format!("{}: {} {time}{interval} at {}{state}", counted.pace(&run.offered), series.measure, counted.rate(iops))
 }
 
-/// Overloaded runs whose latencies are above the chart.
+/// Arrows for overloaded runs whose latencies exceed the chart.
 fn arrows(curves: &[&Curve], frame: &Frame) -> Markup {
     html! {
         @for (index, curve) in curves.iter().enumerate() {
@@ -260,7 +260,7 @@ fn arrows(curves: &[&Curve], frame: &Frame) -> Markup {
                 @let p99 = run.figures.p99_ns.value;
                 @if !frame.y.holds(p99) {
                     @let x = frame.at_x(run.figures.iops.value);
-                    @let tip = format!("{}: overloaded, p99 {} and rising while it lasted", words::pace(&run.offered), typeset(&number::time(p99)));
+                    @let tip = format!("{}: overloaded, p99 {} and still rising at its end", words::pace(&run.offered), typeset(&number::time(p99)));
                     g class={ "pt " (class) } data-x=(x) data-y=(px(frame.top + 8.0)) data-tip=(tip) {
                         title { (tip) }
                         (off_scale(x, frame.top))
@@ -271,7 +271,7 @@ fn arrows(curves: &[&Curve], frame: &Frame) -> Markup {
     }
 }
 
-/// Points that a label should keep away from: runs, the middles between them, and what stands left of the first.
+/// Points that labels avoid: runs, midpoints between them, and the area left of the first run.
 fn obstacles(series: &[Series<'_>], frame: &Frame) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     for one in series {
@@ -284,7 +284,7 @@ fn obstacles(series: &[Series<'_>], frame: &Frame) -> Vec<(f64, f64)> {
     out
 }
 
-/// Each percentile's name left of its first point, where the lines are calm; right of the last one without room.
+/// Labels of the percentiles left of their first points, or right of the last points if there is no room.
 fn labels(curves: &[&Curve], series: &[Series<'_>], frame: &Frame) -> Markup {
     if curves.len() != 1 {
         return html! {};

@@ -1,4 +1,4 @@
-//! A plotting area with axes, and the sizes that charts come in.
+//! Plotting area with axes, and the sizes of charts.
 
 use maud::{Markup, html};
 
@@ -6,14 +6,14 @@ use super::{px, typeset};
 use crate::number;
 use crate::scale::{Scale, Tick};
 
-/// How wide a picture is drawn; its text keeps its size, so a phone gets the narrow one.
+/// Width of a picture. The text size is fixed, so phones get a narrow form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub width: u32,
     pub form: Form,
 }
 
-/// Whether there is room.
+/// Layout of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Wide,
@@ -26,13 +26,13 @@ impl Size {
     /// For phones.
     pub const NARROW: Self = Self { width: 400, form: Form::Narrow };
 
-    /// One of two values, by form.
+    /// Returns the value for this form.
     pub fn pick<T>(self, wide: T, narrow: T) -> T {
         if self.form == Form::Wide { wide } else { narrow }
     }
 }
 
-/// A rectangle of the picture that values are placed in.
+/// Plotting area, in drawing units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub left: f64,
@@ -52,7 +52,7 @@ impl Frame {
         px(self.bottom - self.y.place(value) * (self.bottom - self.top))
     }
 
-    /// A path through values, in drawing units.
+    /// SVG path through the values.
     pub fn path(&self, values: impl IntoIterator<Item = (f64, f64)>) -> String {
         let point = |(index, (x, y))| {
             let command = if index == 0 { 'M' } else { 'L' };
@@ -61,17 +61,17 @@ impl Frame {
         values.into_iter().enumerate().map(point).collect()
     }
 
-    /// Horizontal rules with latency labels to their left.
+    /// Horizontal grid lines with latency labels.
     pub fn latency_axis(&self, most: usize) -> Markup {
         self.rules(&self.y.ticks(most), |ns| if ns == 0.0 { "0".into() } else { typeset(&number::time(ns)) })
     }
 
-    /// Horizontal rules with rate labels to their left.
+    /// Horizontal grid lines with rate labels.
     pub fn rate_axis(&self, most: usize) -> Markup {
         self.rules(&self.y.ticks(most), number::short)
     }
 
-    /// Horizontal rules with labels of any kind to their left.
+    /// Horizontal grid lines with labels of any kind.
     pub fn left_axis(&self, most: usize, label: impl Fn(f64) -> String) -> Markup {
         self.rules(&self.y.ticks(most), label)
     }
@@ -91,7 +91,7 @@ impl Frame {
         }
     }
 
-    /// Ticks and labels below, and the axis' own line.
+    /// Ticks and labels below the plot, and the axis line.
     pub fn bottom_axis(&self, ticks: &[(f64, String)]) -> Markup {
         let y = px(self.bottom);
         html! {
@@ -106,28 +106,28 @@ impl Frame {
         }
     }
 
-    /// The name of the horizontal axis, below its labels.
+    /// Title of the horizontal axis, below its labels.
     pub fn x_title(&self, title: &str) -> Markup {
         html! { text class="name" x=(px(self.right)) y=(px(self.bottom + 38.0)) text-anchor="end" { (title) } }
     }
 
-    /// The name of the vertical axis, above its labels.
+    /// Title of the vertical axis, above its labels.
     pub fn y_title(&self, title: &str) -> Markup {
         Self::title_at(self.top - 14.0, title)
     }
 
-    /// A name at the picture's left edge.
+    /// Title at the left edge of the picture.
     pub fn title_at(y: f64, title: &str) -> Markup {
         html! { text class="name" x="0" y=(px(y)) { (title) } }
     }
 }
 
-/// About how wide a text is at the charts' size of type.
+/// Estimated width of a text at the font size of charts.
 pub(crate) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * 6.9
 }
 
-/// Moves labels apart that are closer than `gap`, keeping their order and staying between the ends.
+/// Moves labels apart that are closer than `gap`, keeping their order within `low..high`.
 pub(crate) fn spread(places: &mut [f64], gap: f64, low: f64, high: f64) {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));

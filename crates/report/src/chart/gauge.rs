@@ -1,4 +1,4 @@
-//! A share as a bar that is small enough for a table's cell.
+//! A utilisation bar for a table cell.
 
 use maud::{Markup, html};
 
@@ -6,8 +6,7 @@ use super::px;
 
 const WIDTH: f64 = 160.0;
 
-/// How much of something is used, 0 to 1: full up to there, hollow beyond. The number stands beside it in the table, so
-/// it is hidden from readers.
+/// Draws a utilisation from 0 to 1. Hidden from screen readers, as the cell also has the number.
 pub(crate) fn gauge(used: f64) -> Markup {
     let end = px(4.0 + used.clamp(0.0, 1.0) * (WIDTH - 8.0));
     html! {

@@ -1,11 +1,11 @@
-//! A legend: entries side by side, in as many rows as the width asks for.
+//! Legend: entries in rows that wrap at the width.
 
 use maud::{Markup, html};
 
 use super::frame::text_width;
 use super::px;
 
-/// One entry: a sample drawn about (11, 0), and its words.
+/// An entry: a sample drawn about (11, 0), and its label.
 pub(crate) struct Entry {
     pub sample: Markup,
     pub class: String,
@@ -16,7 +16,7 @@ const ROW: f64 = 20.0;
 const SAMPLE: f64 = 28.0;
 const GAP: f64 = 20.0;
 
-/// The entries from `(left, top)`, and the height they take. A label too long for a row of its own is cut.
+/// Lays out the entries from `(left, top)` and returns their height. Labels longer than a row are truncated.
 pub(crate) fn legend(entries: &[Entry], left: f64, top: f64, width: f64) -> (Markup, f64) {
     let (mut x, mut row) = (0.0, 0.0);
     let mut placed = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn legend(entries: &[Entry], left: f64, top: f64, width: f64) -> (Mar
     (body, if entries.is_empty() { 0.0 } else { (row + 1.0) * ROW })
 }
 
-/// As much of a text as fits, with an ellipsis where it was cut.
+/// Truncates a text to the width, with an ellipsis.
 pub(crate) fn cut(text: &str, width: f64) -> String {
     let most = (width / text_width("x")).floor().max(1.0) as usize;
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }

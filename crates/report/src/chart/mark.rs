@@ -1,8 +1,8 @@
-//! The Plimsoll mark: a circle crossed by a line, as it is painted on a ship's side.
+//! The Plimsoll mark: a circle crossed by a line, as painted on a ship's side.
 
 use maud::{Markup, html};
 
-/// The mark for the top of a page; the lower half is under water.
+/// The mark at the top of a page; the lower half is under water.
 pub(crate) fn plimsoll_mark() -> Markup {
     html! {
         svg class="mark" viewBox="0 0 120 96" role="img" aria-label="Plimsoll mark" xmlns="http://www.w3.org/2000/svg" {
@@ -13,7 +13,7 @@ pub(crate) fn plimsoll_mark() -> Markup {
     }
 }
 
-/// The mark small, about a point of a chart.
+/// A small mark at a point of a chart.
 pub(crate) fn small(x: f64, y: f64) -> Markup {
     let (x, y) = (super::px(x), super::px(y));
     html! {

@@ -1,4 +1,4 @@
-//! Panels below each other over one time line, with upright lines where something was changed.
+//! Panels with a common time axis, and vertical lines at changes.
 
 use maud::{Markup, html};
 
@@ -9,14 +9,14 @@ use crate::number;
 use crate::scale::Scale;
 use crate::timeline::{Mark, Panel, PanelScale, Timeline, Track};
 
-/// Lines by their tone; the last is the most important one.
+/// Classes of lines by tone; the last is the most important.
 const CLASSES: [&str; 3] = ["p50", "p99", "p999"];
 const HEIGHT: f64 = 170.0;
-/// A panel's name above it, and the distance to the next one.
+/// Height of a panel's title, and the distance to the next panel.
 const HEAD: f64 = 46.0;
 const MARKS: f64 = 20.0;
 
-/// The panels of a story.
+/// Draws the panels of a timeline.
 pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
     let end = points(&story.panels).map(|(at, _)| at).fold(1e-9, f64::max);
     let x = Scale::Linear { low: 0.0, high: end };
@@ -46,7 +46,7 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
     Drawing { body, height: bottom + 48.0 }
 }
 
-/// Moments that are named: those of the story, as many as there is room for, else whole seconds.
+/// Labels of the time axis: those of the timeline that have room, otherwise whole seconds.
 fn ticks(story: &Timeline, x: Scale, size: Size) -> Vec<(f64, String)> {
     let most = size.pick(10, 4);
     if story.ticks.is_empty() {
@@ -74,7 +74,7 @@ fn seconds(value: f64) -> String {
     if value == 0.0 { "0".into() } else { typeset(&number::time(value * 1e9)) }
 }
 
-/// Upright lines through all panels, each named above where it has room, to its right.
+/// Vertical lines through all panels, labelled at the top where there is room.
 fn marks(marks: &[Mark], first: &Frame, last: &Frame) -> Markup {
     let mut free_from = first.left;
     let mut named = Vec::new();
@@ -98,7 +98,7 @@ fn marks(marks: &[Mark], first: &Frame, last: &Frame) -> Markup {
     }
 }
 
-/// Level lines at values that nothing can pass, each named above its left end.
+/// Horizontal lines at limits, each labelled above its left end.
 fn limits(panel: &Panel, frame: &Frame) -> Markup {
     let mut heights: Vec<f64> = panel.limits.iter().map(|(value, _)| frame.at_y(*value)).collect();
     let lines = heights.clone();

@@ -1,4 +1,4 @@
-//! Latency by percentile, as HDR histograms are shown: each decade to the right is ten times rarer.
+//! Latency by percentile, as in plots of `HdrHistogram`: each decade of the horizontal axis is ten times rarer.
 
 use maud::{Markup, html};
 use plimsoll_record::{Bins, Curve, Measure, Run};
@@ -11,7 +11,7 @@ use super::{Drawing, px, typeset};
 use crate::scale::Scale;
 use crate::{number, pick, words};
 
-/// One run's distribution.
+/// The distribution of a run.
 struct Line<'a> {
     run: &'a Run,
     response: Bins,
@@ -21,11 +21,11 @@ struct Line<'a> {
     label: String,
 }
 
-/// The percentiles that get a tick; each also gets a marker on every line that reaches it.
+/// Percentiles with a tick and, on each line that reaches them, a marker.
 const TICKS: [(f64, &str); 6] =
     [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.999_9, "p99.99"), (0.999_99, "p99.999")];
 
-/// The lightest run, the one nearest the load line, and the most loaded one.
+/// Draws the lightest run, the run nearest the load line, and the most loaded run.
 pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
     let lines = chosen(curve);
     let (key, key_height) = legend(&entries(&lines), 0.0, 0.0, f64::from(size.width));
@@ -53,7 +53,7 @@ pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
     Drawing { body, height: bottom + 48.0 }
 }
 
-/// One over the share of operations beyond the quantile.
+/// Reciprocal of the share of operations beyond the quantile.
 fn rarity(q: f64) -> f64 {
     (1.0 / (1.0 - q).max(1e-12)).max(1.0)
 }
@@ -100,7 +100,7 @@ fn vertical(curve: &Curve, lines: &[Line<'_>]) -> Scale {
     Scale::for_latency(low, high)
 }
 
-/// Quantiles evenly over the axis, as far as there were operations: beyond the rarest one nothing is known.
+/// Points evenly spaced on the axis, up to the rarest quantile that the number of operations supports.
 fn path(bins: &Bins, frame: &Frame) -> String {
     const STEPS: i32 = 100;
     let reach = (bins.count.max(1) as f64).min(1e5);
@@ -130,7 +130,7 @@ fn draw(line: &Line<'_>, frame: &Frame) -> Markup {
     }
 }
 
-/// The objective: a level line, and a ring where it asks to be met.
+/// The objective: a horizontal line, and a ring at its percentile.
 fn objective(curve: &Curve, lines: &[Line<'_>], frame: &Frame) -> Markup {
     let Some(line) = &curve.load_line else { return html! {} };
     let objective = line.objective();
@@ -145,7 +145,7 @@ fn objective(curve: &Curve, lines: &[Line<'_>], frame: &Frame) -> Markup {
     }
 }
 
-/// Where along a level line at `y` a label is farthest from all lines.
+/// The place of a label along the horizontal line at `y` that is farthest from all lines.
 fn clearest(lines: &[Line<'_>], frame: &Frame, y: f64) -> f64 {
     let room = |rarity: f64| {
         let near = [rarity / 2.0, rarity, rarity * 2.0];

@@ -1,4 +1,4 @@
-//! Points in a plane: one value over another, in groups that differ in shape and colour. Knows nothing of what they mean.
+//! Scatter plot of groups that differ in shape and colour.
 
 use maud::{Markup, html};
 
@@ -8,51 +8,51 @@ use super::shape::Shape;
 use super::{Drawing, Fill, colour_class, px, typeset};
 use crate::scale::Scale;
 
-/// One axis.
+/// An axis.
 pub(crate) struct Axis {
-    /// Its name, with the unit where the labels have none.
+    /// Name, with the unit if the labels have none.
     pub name: &'static str,
     pub scale: Scale,
-    /// How its values are written.
+    /// Formats a value.
     pub label: fn(f64) -> String,
 }
 
-/// Points of one kind.
+/// A group of points.
 pub(crate) struct Group {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Which colour and shape; groups that belong together share it and differ by their fill.
+    /// Index of colour and shape; related groups share it and differ by their fill.
     pub tone: usize,
     pub fill: Fill,
     pub joined: Joined,
     pub spots: Vec<Spot>,
 }
 
-/// Whether a line goes through the points of a group.
+/// Whether a line joins the points of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joined {
     Apart,
     Line,
 }
 
-/// One point.
+/// A point.
 pub(crate) struct Spot {
     pub x: f64,
     pub y: f64,
-    /// What it says under the pointer, and to those who do not see it.
+    /// Tooltip, and text for screen readers.
     pub tip: String,
-    /// What stands beside it; empty for nothing.
+    /// Label next to the point; may be empty.
     pub label: String,
 }
 
-/// Two axes with what lies between them.
+/// Axes and groups of a scatter plot.
 pub(crate) struct Plane {
     pub x: Axis,
     pub y: Axis,
     pub groups: Vec<Group>,
 }
 
-/// The points, with a legend where there are several groups.
+/// Draws the points, with a legend if there are several groups.
 pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
     let entries: Vec<Entry> = plane.groups.iter().map(entry).collect();
     let shown = if entries.len() > 1 { entries.as_slice() } else { &[] };
@@ -77,7 +77,7 @@ fn shape(index: usize) -> Shape {
     Shape::ALL[index % Shape::ALL.len()]
 }
 
-/// How the markers and the line of a group are drawn.
+/// CSS classes of the markers and the line of a group.
 const fn classes(fill: Fill) -> (&'static str, &'static str) {
     match fill {
         Fill::Full => ("solid", "open"),

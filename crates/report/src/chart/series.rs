@@ -1,4 +1,4 @@
-//! What happened second by second, over all runs one after the other: throughput above, latency below.
+//! Throughput and latency over time, all runs in sequence.
 
 use maud::{Markup, html};
 use plimsoll_load::Pace;
@@ -12,30 +12,30 @@ use crate::scale::Scale;
 use crate::words::{Counted, clean};
 use crate::{number, pick};
 
-/// How high the row of names of changes is.
+/// Height of the row with labels of changes.
 const CHANGES: f64 = 18.0;
 
-/// One run of those that stand one after the other.
+/// A run of the sequence.
 #[derive(Clone, Copy)]
 pub(crate) struct Lane<'a> {
     pub run: &'a Run,
-    /// What its neighbours of the same kind are called together; empty for how they were paced.
+    /// Name shared with adjacent runs of the same kind; empty for runs named by their pace.
     pub group: &'a str,
-    /// What was changed while it ran: when, from the beginning of its series, and what.
+    /// Changes during the run: time since the beginning of its series, and description.
     pub marks: &'a [(Span, String)],
 }
 
 impl<'a> Lane<'a> {
-    /// A run by its pace, without changes.
+    /// A run named by its pace, without changes.
     pub const fn of(run: &'a Run) -> Self {
         Self { run, group: "", marks: &[] }
     }
 }
 
-/// At most so many pieces over the width: more would be narrower than a stroke.
+/// Maximum number of points over the width; more would be narrower than a stroke.
 const MOST_PIECES: usize = 400;
 
-/// A run's place on the common time line, in seconds.
+/// A run's position on the common time axis, in seconds.
 struct Stretch<'a> {
     lane: Lane<'a>,
     from: f64,
@@ -44,7 +44,7 @@ struct Stretch<'a> {
     pieces: Vec<Piece>,
 }
 
-/// What completed in a slice, or in several merged ones.
+/// Completions in one or more merged slices.
 struct Piece {
     middle: f64,
     iops: f64,
@@ -52,14 +52,14 @@ struct Piece {
     p99: Option<f64>,
 }
 
-/// Two stacked panels over the measurement's time, without the pauses between runs.
+/// Draws two stacked panels over the time of the measurement, without the pauses between runs.
 pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Drawing {
     let stretches = stretches(lanes);
     let end = stretches.last().map_or(1.0, |stretch| stretch.to).max(1e-9);
     let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(44.0, 38.0));
     let x = Scale::Linear { low: 0.0, high: end };
     let most = pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
-    // What was changed is named in a row of its own.
+    // Labels of changes have a row of their own.
     let row = if lanes.iter().any(|lane| !lane.marks.is_empty()) { CHANGES } else { 0.0 };
     let head = 60.0 + row;
     let upper = Frame { left, right, top: head, bottom: head + size.pick(110.0, 100.0), x, y: Scale::from_zero(most) };
@@ -110,7 +110,7 @@ fn stretches<'a>(lanes: &[Lane<'a>]) -> Vec<Stretch<'a>> {
     out
 }
 
-/// Slices as one piece, with their length in seconds; the middle is not placed yet.
+/// Merges slices, and returns their length in seconds. The caller sets the position.
 fn piece(slices: &[Slice]) -> (f64, Piece) {
     let mut tally = Tally::default();
     for slice in slices {
@@ -151,7 +151,7 @@ fn warm_ups(stretches: &[Stretch<'_>], frames: &[Frame]) -> Markup {
     }
 }
 
-/// Where one run ends and the next begins, with what was offered above, where it has room.
+/// Boundaries between runs, with the offered load above where there is room.
 fn boundaries(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame, lower: &Frame) -> Markup {
     let mut free_from = upper.left - 40.0;
     let mut labels = Vec::new();
@@ -176,7 +176,7 @@ fn boundaries(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame, lower:
     }
 }
 
-/// `closed, depth` and `open, offered IOPS` over the stretches that they name, with the name of the group.
+/// `closed, depth` and `open, offered IOPS` above the runs, with the name of the group.
 fn groups(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame) -> Markup {
     let mut found: Vec<(f64, f64, String)> = Vec::new();
     for stretch in stretches {
@@ -225,7 +225,7 @@ fn names(stretches: &[Stretch<'_>], lower: &Frame) -> Markup {
     }
 }
 
-/// Upright lines where something was changed, each named above all else where it has room.
+/// Vertical lines at changes, labelled in the top row where there is room.
 fn changes(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
     let mut free_from = 0.0;
     let mut marks = Vec::new();
@@ -234,7 +234,7 @@ fn changes(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
             let x = upper.at_x((stretch.from + at.as_secs_f64()).min(stretch.to));
             let label = clean(what);
             let wide = text_width(&label);
-            // At the right edge there is room to the left alone.
+            // At the right edge the label is left of its line.
             let start = if x + 4.0 + wide <= upper.right + 30.0 { x + 4.0 } else { x - 4.0 - wide };
             let has_room = start >= free_from;
             if has_room {
@@ -253,7 +253,7 @@ fn changes(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
     }
 }
 
-/// Invisible stretches that tell what they are.
+/// Invisible areas with tooltips.
 fn hits(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame, lower: &Frame) -> Markup {
     html! {
         @for stretch in stretches {

@@ -1,10 +1,10 @@
-//! Markers: one shape a series, filled for open loads, hollow for closed ones, a cross for overloaded ones.
+//! Markers: a shape for each series, filled for open loads, hollow for closed loads, a cross for overloaded runs.
 
 use maud::{Markup, html};
 
 use super::px;
 
-/// The form of a series' markers.
+/// Shape of a series' markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Circle,
@@ -16,11 +16,11 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// As many as there are colours; a seventh curve starts from the first again.
+    /// One shape per colour; the seventh curve reuses the first.
     pub const ALL: [Self; 6] =
         [Self::Diamond, Self::Circle, Self::Square, Self::Triangle, Self::Inverted, Self::Pentagon];
 
-    /// The marker about a centre. `class` says `solid` or `hollow`.
+    /// Draws the marker at a centre. `class` is `solid` or `hollow`.
     pub fn draw(self, x: f64, y: f64, class: &str) -> Markup {
         let corners: &[(f64, f64)] = match self {
             Self::Circle => return html! { circle class=(class) cx=(px(x)) cy=(px(y)) r="3.6" {} },
@@ -35,13 +35,13 @@ impl Shape {
     }
 }
 
-/// An upright cross turned by an eighth: an overloaded run.
+/// Cross for an overloaded run.
 pub(crate) fn cross(x: f64, y: f64) -> Markup {
     let ([left, right], [top, bottom]) = ([x - 4.0, x + 4.0].map(px), [y - 4.0, y + 4.0].map(px));
     html! { path class="cross" d=(format!("M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}")) {} }
 }
 
-/// An arrow that points off the top of the chart.
+/// Arrow for a value above the top of the chart.
 pub(crate) fn off_scale(x: f64, top: f64) -> Markup {
     let (x, tip, wing, foot) = (px(x), px(top + 2.0), px(top + 8.0), px(top + 18.0));
     let (left, right) = (px(x - 4.5), px(x + 4.5));

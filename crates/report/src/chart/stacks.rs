@@ -1,5 +1,4 @@
-//! Level bars of one length below each other, each divided into parts that are named in them. What the parts are is told
-//! without colour: by their names, their order and the legend.
+//! Stacked horizontal bars of equal length. Parts can be distinguished without colour by name, order and legend.
 
 use maud::{Markup, html};
 
@@ -11,15 +10,15 @@ use crate::words::database::share;
 /// A part of a bar.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {
-    /// What it is called, everywhere alike.
+    /// Name, the same in all bars.
     pub name: &'static str,
-    /// Class of its colour.
+    /// CSS class of its colour.
     pub class: &'static str,
-    /// Its share of the bar, 0 to 1.
+    /// Share of the bar, 0 to 1.
     pub share: f64,
 }
 
-/// One bar; without parts its name is a heading of those below.
+/// A bar; without parts, its name is a heading of the bars below.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stack {
     pub name: String,
@@ -29,7 +28,7 @@ pub(crate) struct Stack {
 const ROW: f64 = 27.0;
 const HIGH: f64 = 19.0;
 
-/// The bars from the top, with a legend above and a scale in per cent below.
+/// Draws the bars with a legend above and a scale in per cent below.
 pub(crate) fn stacks(stacks: &[Stack], size: Size) -> Drawing {
     let left = size.pick(190.0, 112.0);
     let right = f64::from(size.width) - size.pick(24.0, 18.0);
@@ -47,7 +46,7 @@ pub(crate) fn stacks(stacks: &[Stack], size: Size) -> Drawing {
             }
         }
         @for (row, stack) in stacks.iter().enumerate() {
-            (one(stack, top + row as f64 * ROW, left, &at))
+            (drawn_stack(stack, top + row as f64 * ROW, left, &at))
         }
     };
     Drawing { body, height: bottom + 28.0 }
@@ -56,7 +55,7 @@ pub(crate) fn stacks(stacks: &[Stack], size: Size) -> Drawing {
 fn entries(stacks: &[Stack]) -> Vec<Entry> {
     let mut seen: Vec<&Part> = Vec::new();
     for stack in stacks {
-        // Each bar has its parts in the same order: what is new stands behind what is before it there.
+        // All bars have their parts in the same order: a new part follows its predecessor.
         let mut place = 0;
         for part in &stack.parts {
             let known = seen.iter().position(|known| known.name == part.name);
@@ -70,7 +69,7 @@ fn entries(stacks: &[Stack]) -> Vec<Entry> {
     seen.iter().map(|part| Entry { sample: sample(), class: part.class.into(), label: part.name.into() }).collect()
 }
 
-fn one(stack: &Stack, top: f64, left: f64, at: &dyn Fn(f64) -> f64) -> Markup {
+fn drawn_stack(stack: &Stack, top: f64, left: f64, at: &dyn Fn(f64) -> f64) -> Markup {
     let base = px(top + ROW / 2.0 + 4.0);
     if stack.parts.is_empty() {
         return html! { text class="name" x="0" y=(base) { (cut(&stack.name, 2.0 * left)) } };
@@ -97,7 +96,7 @@ fn one(stack: &Stack, top: f64, left: f64, at: &dyn Fn(f64) -> f64) -> Markup {
     }
 }
 
-/// As much as fits into the part.
+/// The longest label that fits into the part.
 fn label(name: &str, share: &str, width: f64) -> Option<String> {
     let forms = [format!("{name} {share}"), name.to_owned()];
     forms.into_iter().find(|form| text_width(form) + 6.0 <= width)

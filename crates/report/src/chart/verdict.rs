@@ -1,4 +1,4 @@
-//! What a load-curve chart is drawn for: the objective, the load line where it is met, and the knee.
+//! Annotations of a load curve: objective, load line and knee.
 
 use maud::{Markup, html};
 use plimsoll_record::Curve;
@@ -8,7 +8,7 @@ use super::frame::{Frame, text_width};
 use super::{mark, px, typeset};
 use crate::{number, pick};
 
-/// The corner of the chart that meets the objective.
+/// The area of the chart that meets the objective.
 pub(super) fn allowed(curves: &[&Curve], frame: &Frame) -> Markup {
     let [curve] = curves else { return html! {} };
     let Some(line) = &curve.load_line else { return html! {} };
@@ -24,7 +24,7 @@ pub(super) fn allowed(curves: &[&Curve], frame: &Frame) -> Markup {
     }
 }
 
-/// Where more load stops paying.
+/// Vertical lines at knees.
 pub(super) fn knees(curves: &[&Curve], frame: &Frame) -> Markup {
     let [curve] = curves else { return html! {} };
     let Some(knee) = curve.knee.filter(|knee| knee.iops > 0.0 && frame.x.holds(knee.iops)) else { return html! {} };
@@ -37,7 +37,7 @@ pub(super) fn knees(curves: &[&Curve], frame: &Frame) -> Markup {
     }
 }
 
-/// Objectives as level lines, load lines as upright ones, and the mark where they meet.
+/// Objectives as horizontal lines, load lines as vertical lines, and the mark at their intersection.
 pub(super) fn verdicts(curves: &[&Curve], frame: &Frame, obstacles: &[(f64, f64)]) -> Markup {
     let mut limits: Vec<String> = Vec::new();
     html! {
@@ -75,13 +75,13 @@ fn upright(frame: &Frame, (iops, y): (f64, f64), index: usize, count: usize) -> 
     }
 }
 
-/// Where along the level line at `y` a label of that width is farthest from all obstacles: its left end.
+/// Left end of a label of that width along the horizontal line at `y`, farthest from all obstacles.
 fn roomiest(frame: &Frame, y: f64, width: f64, obstacles: &[(f64, f64)]) -> f64 {
     let span = frame.right - frame.left - width - 12.0;
     let places = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| frame.left + 6.0 + share * span);
     let room = |left: f64| {
         let away = |(x, height): &(f64, f64)| (x - x.clamp(left, left + width)).hypot(height - (y - 10.0));
-        // More than this is as good as any, and the first place is the usual one.
+        // Larger distances are equally good; the first place is the usual one.
         obstacles.iter().map(away).fold(f64::INFINITY, f64::min).min(18.0)
     };
     let best = places.into_iter().rev().max_by(|a, b| room(*a).total_cmp(&room(*b)));

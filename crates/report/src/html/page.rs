@@ -1,4 +1,4 @@
-//! A page as one HTML file. Knows no result.
+//! Renders a page as one HTML file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,16 +11,24 @@ use crate::latency::{Pad, pads};
 use crate::page::{Block, Cell, Column, Emphasis, Fact, Item, Link, Page, Section, Table, Visibility};
 use crate::words::clean;
 
-/// Letters of a headline that is set in the largest size.
+/// Maximum length of a headline in the largest font size.
 const SHORT_HEADLINE: usize = 48;
-/// Pages of fewer sections have no list of contents.
+/// Digits of padding for which the style sheet has a class.
+const MAX_PAD: usize = 12;
+/// Minimum number of sections for a table of contents.
 const CONTENTS: usize = 3;
 
-/// A page as one file that needs no network: list of contents, tables that scroll, sections that collapse.
+/// Renders a page as one file: table of contents, tables that scroll, sections that collapse.
 pub fn page_html(page: &Page) -> String {
+    let maker = if page.made_by.is_empty() { "plimsoll" } else { &page.made_by };
+    framed(&clean(&page.title), &page_fragment(page), &format!("Made by {}. This page needs no network.", clean(maker)))
+}
+
+/// The content of a page for a document that has [`PAGE_STYLES`](super::PAGE_STYLES) and [`PAGE_SCRIPT`](super::PAGE_SCRIPT). Contains no inline style or script.
+pub fn page_fragment(page: &Page) -> Markup {
     let sections: Vec<&Section> = page.shown().collect();
     let labels = labels(&sections);
-    let body = html! {
+    html! {
         (head(page))
         @if sections.len() >= CONTENTS { (contents(&sections)) }
         @for (index, part) in sections.iter().enumerate() { (section(part, index, &labels[index])) }
@@ -33,9 +41,7 @@ pub fn page_html(page: &Page) -> String {
                 }
             }
         }
-    };
-    let maker = if page.made_by.is_empty() { "plimsoll" } else { &page.made_by };
-    framed(&clean(&page.title), &body, &format!("Made by {}. This page needs no network.", clean(maker)))
+    }
 }
 
 fn head(page: &Page) -> Markup {
@@ -64,7 +70,7 @@ fn head(page: &Page) -> Markup {
                 }
             }
             @for subject in &page.subject { p class="lead" { (text(subject)) } }
-            @if !page.figures.is_empty() { dl class="facts" { @for one in &page.figures { (key_figure(one)) } } }
+            @if !page.figures.is_empty() { dl class="facts" { @for figure in &page.figures { (key_figure(figure)) } } }
         }
     }
 }
@@ -98,7 +104,7 @@ fn anchor(section: &Section, index: usize) -> String {
     if section.anchor.is_empty() { format!("s{}", index + 1) } else { section.anchor.clone() }
 }
 
-/// The labels of each section's blocks: landmarks of one page need labels of their own.
+/// Labels of each section's blocks, unique on the page as required for landmarks.
 fn labels(sections: &[&Section]) -> Vec<Vec<String>> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut labels = Vec::new();
@@ -140,10 +146,10 @@ fn drawn(block: &Block, label: &str) -> Markup {
         Block::Heading(words) => html! { h3 { (text(words)) } },
         Block::Note(words) => html! { @if !words.is_empty() { p class="lead" { (text(&sentence(words))) } } },
         Block::Facts(facts) => {
-            html! { @if !facts.is_empty() { dl class="about" { @for one in facts { (fact(one)) } } } }
+            html! { @if !facts.is_empty() { dl class="about" { @for entry in facts { (fact(entry)) } } } }
         }
         Block::Items(items) => {
-            html! { @if !items.is_empty() { ul class="method" { @for one in items { (item(one)) } } } }
+            html! { @if !items.is_empty() { ul class="method" { @for entry in items { (item(entry)) } } } }
         }
         Block::Table(rows) => table(rows, label),
         Block::Listing(lines) => {
@@ -154,7 +160,7 @@ fn drawn(block: &Block, label: &str) -> Markup {
     }
 }
 
-/// The class of an emphasis, and the sign that has the same meaning without colour.
+/// CSS class of an emphasis, and a sign with the same meaning.
 const fn weight(emphasis: Emphasis) -> (&'static str, &'static str) {
     match emphasis {
         Emphasis::Plain => ("", ""),
@@ -177,7 +183,7 @@ fn fact(fact: &Fact) -> Markup {
             @for remark in &fact.remarks { div class="evidence" { (text(remark)) } }
             @if !fact.links.is_empty() {
                 div class="evidence" {
-                    "Stands on "
+                    "Based on "
                     @for (index, link) in fact.links.iter().enumerate() {
                         @if index > 0 { "; " }
                         (linked(&link.name, Some(link)))
@@ -195,7 +201,7 @@ fn item(item: &Item) -> Markup {
     }
 }
 
-/// A table that scrolls, with its notes; nothing without rows.
+/// A table that scrolls, with its notes; empty without rows.
 fn table(table: &Table, label: &str) -> Markup {
     if table.rows.is_empty() {
         return html! {};
@@ -226,7 +232,7 @@ fn table(table: &Table, label: &str) -> Markup {
     }
 }
 
-/// The meaning of the signs that HTML adds to a table.
+/// Legend of the signs that HTML adds to a table.
 fn signs(table: &Table) -> impl Iterator<Item = &str> {
     let has_interval = table.rows.iter().flatten().any(|cell| cell.interval.is_some());
     let is_chosen = |row: &Vec<Cell>| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong);
@@ -235,7 +241,7 @@ fn signs(table: &Table) -> impl Iterator<Item = &str> {
     signs.into_iter().filter(|(is_used, _)| *is_used).map(|(_, meaning)| meaning)
 }
 
-/// Rows by the headings between them.
+/// Row ranges with the headings between them.
 fn groups(table: &Table) -> Vec<(Option<&str>, Range<usize>)> {
     let mut starts: Vec<(Option<&str>, usize)> =
         table.groups.iter().map(|(row, heading)| (Some(heading.as_str()), *row)).collect();
@@ -258,7 +264,7 @@ fn row(table: &Table, index: usize, cells: &[Vec<Markup>]) -> Markup {
     }
 }
 
-/// The cells of a column, their decimal points below each other.
+/// The cells of a column, aligned by their decimal points.
 fn cells(column: &Column, table: &Table, index: usize) -> Vec<Markup> {
     let texts = table.rows.iter().map(|row| text(&row[index].text));
     let values: Vec<Markup> = if column.is_words() {
@@ -279,7 +285,7 @@ fn cells(column: &Column, table: &Table, index: usize) -> Vec<Markup> {
     values.into_iter().zip(&table.rows).map(with_interval).collect()
 }
 
-/// The marker of a series in the charts.
+/// Marker of a series in the charts.
 fn swatch(series: usize) -> Markup {
     html! {
         svg class={ "chart swatch " (colour_class(series)) } viewBox="-7 -7 14 14" aria-hidden="true" {
@@ -288,12 +294,16 @@ fn swatch(series: usize) -> Markup {
     }
 }
 
-/// Values with their decimal points below each other.
+/// Values aligned by their decimal points.
 fn aligned(cells: &[String]) -> Vec<Markup> {
     let cell = |(cell, pad): (&String, Pad)| {
-        // A point is about half as wide as a digit in tabular figures.
-        let blank = pad.digits as f64 + if pad.point { 0.5 } else { 0.0 };
-        html! { @if blank > 0.0 { span style={ "padding-right:" (blank) "ch" } { (cell) } } @else { (cell) } }
+        let digits = pad.digits.min(MAX_PAD);
+        let class = match (digits, pad.point) {
+            (0, false) => None,
+            (digits, true) => Some(format!("pad{digits} point")),
+            (digits, false) => Some(format!("pad{digits}")),
+        };
+        html! { @if let Some(class) = class { span class=(class) { (cell) } } @else { (cell) } }
     };
     cells.iter().zip(pads(cells)).map(cell).collect()
 }

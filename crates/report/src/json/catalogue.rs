@@ -1,177 +1,101 @@
-//! Products of the catalogue. Arithmetic is text, as product files have it; an empty text is no value.
+//! Products of the catalogue. Arithmetic is text, as in product files; an empty text means that there is none.
+
+use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{
-    Access, Autotune, Catalogue, Kinds, Latency, LimitView, NamedFigure, Often, OptionValue, OptionView, PartView,
-    PriceView, Product, RuleView, Status, Warning,
+    Autotune, Catalogue, Deviation, Durability, Latency, LimitView, ModelView, NamedFigure, OptionView, PriceView,
+    Product, ProductKind, RuleView, SharingView, Status, Warning,
 };
-use serde_json::{Map, Value, json};
+use plimsoll_units::Bytes;
 
-use super::{number, offer};
+use super::each;
 
-pub(super) fn products(catalogue: &Catalogue) -> Value {
+view! {
+    /// Every product of the catalogue, in short.
+    struct Products from catalogue: &Catalogue {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.catalogue/1"))]
+        format: &'static str = "plimsoll.catalogue/1",
+        /// The products by name.
+        products: Vec<ProductSummary> = each(sorted(catalogue)),
+    }
+
+    /// A product in short.
+    struct ProductSummary from product: &Product {
+        /// Name, such as `aws/gp3`; of machines, the part before the slash.
+        name: String = product.name().to_owned(),
+        /// Title.
+        title: String = product.title().to_owned(),
+        /// Kind.
+        kind: ProductKind = product.kind(),
+        /// Description in a sentence.
+        about: String = product.about().to_owned(),
+        /// Other names.
+        aliases: Vec<String> = product.aliases().to_vec(),
+        /// Unit of capacity of the vendor.
+        capacity_unit: String = product.capacity_unit().0.to_owned(),
+        /// Size of that unit in bytes.
+        capacity_unit_bytes: Bytes = product.capacity_unit().1,
+        /// Names of the price lists.
+        price_lists: Vec<String> = product.price_lists(),
+        /// Number of figures of each status of reliability.
+        figures_by_status: BTreeMap<&'static str, usize> = figures_by_status(product),
+    }
+
+    /// A product in full.
+    struct ProductResult from product: &Product {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.product/1"))]
+        format: &'static str = "plimsoll.product/1",
+        #[serde(flatten)]
+        summary: ProductSummary = product.into(),
+        /// Options of a configuration.
+        options: Vec<OptionView> = product.options(),
+        /// Table of tiers.
+        tiers: Tiers = product.tier_table().unwrap_or_default().into(),
+        /// Limits.
+        limits: Vec<LimitView> = product.limits(),
+        /// Statements of the vendor about latency.
+        latency: Vec<Latency> = product.latency(),
+        /// Constraints on combinations of options.
+        rules: Vec<RuleView> = product.rules(),
+        /// Price lists.
+        prices: Vec<PriceView> = product.price_views(),
+        /// Timing model; null if there is none.
+        model: Option<ModelView> = product.model_view(),
+        /// Named numbers.
+        figures: Vec<NamedFigure> = product.figures(),
+        /// Annual failure rate of a volume; null if the vendor states none.
+        durability: Option<Durability> = product.durability().cloned(),
+        /// Machines that can attach a volume at the same time.
+        sharing: Vec<SharingView> = product.sharing_views(),
+        /// Loads whose quoted and simulated rates differ.
+        deviations: Vec<Deviation> = product.deviations().to_vec(),
+        /// Automatic functions of the service.
+        autotune: Vec<Autotune> = product.autotune().to_vec(),
+        /// Names of the machines of a family.
+        machines: Vec<String> = product.machines().collect(),
+        /// Inconsistencies in its documents.
+        warnings: Vec<Warning> = product.warnings().to_vec(),
+    }
+
+    /// The table of tiers; empty without tiers.
+    struct Tiers from (columns, rows): (Vec<String>, Vec<Vec<String>>) {
+        /// Names of the columns.
+        columns: Vec<String> = columns,
+        /// Cells of each tier; unknown cells are empty.
+        rows: Vec<Vec<String>> = rows,
+    }
+}
+
+fn sorted(catalogue: &Catalogue) -> Vec<&Product> {
     let mut products: Vec<&Product> = catalogue.products().collect();
     products.sort_by_key(|product| product.name());
-    json!({ "format": "plimsoll.catalogue/1", "products": products.into_iter().map(summary).collect::<Vec<_>>() })
+    products
 }
 
-fn summary(product: &Product) -> Value {
-    let (unit, bytes) = product.capacity_unit();
+fn figures_by_status(product: &Product) -> BTreeMap<&'static str, usize> {
     let cites = product.cites();
-    let count =
-        |status: &Status| (status.name().to_owned(), cites.iter().filter(|cite| cite.status == *status).count().into());
-    json!({
-        "name": product.name(),
-        "title": product.title(),
-        "kind": product.kind().name(),
-        "about": product.about(),
-        "aliases": product.aliases(),
-        "capacity_unit": unit,
-        "capacity_unit_bytes": bytes.get(),
-        "price_lists": product.price_lists(),
-        "figures_by_status": Status::ALL.iter().map(count).collect::<Map<_, _>>(),
-    })
-}
-
-pub(super) fn product(product: &Product) -> Value {
-    let (columns, rows) = product.tier_table().unwrap_or_default();
-    let model = product.model_view();
-    let own = json!({
-        "format": "plimsoll.product/1",
-        "options": product.options().iter().map(option).collect::<Vec<_>>(),
-        "tiers": { "columns": columns, "rows": rows },
-        "limits": product.limits().iter().map(limit).collect::<Vec<_>>(),
-        "latency": product.latency().iter().map(latency).collect::<Vec<_>>(),
-        "rules": product.rules().iter().map(rule).collect::<Vec<_>>(),
-        "prices": product.price_views().iter().map(price).collect::<Vec<_>>(),
-        "model": model.map(|model| json!({
-            "stages": model.stages,
-            "doubts": model.doubts,
-            "source": offer::source(&model.cite),
-        })),
-        "figures": product.figures().iter().map(figure).collect::<Vec<_>>(),
-        "durability": product.durability().map(offer::durability),
-        "sharing": product.sharing_views().iter().map(|sharing| json!({
-            "hosts": sharing.hosts,
-            "mode": sharing.mode.name(),
-            "when": sharing.when,
-            "source": offer::source(&sharing.cite),
-        })).collect::<Vec<_>>(),
-        "deviations": product.deviations().iter().map(|deviation| json!({
-            "loads": deviation.loads.iter().map(|load| load.name()).collect::<Vec<_>>(),
-            "why": deviation.why,
-        })).collect::<Vec<_>>(),
-        "autotune": product.autotune().iter().map(autotune).collect::<Vec<_>>(),
-        "machines": product.machines().collect::<Vec<_>>(),
-        "warnings": product.warnings().iter().map(warning).collect::<Vec<_>>(),
-    });
-    offer::merged([summary(product), own])
-}
-
-fn option(option: &OptionView) -> Value {
-    json!({
-        "name": &*option.name,
-        "low": option.low,
-        "high": option.high,
-        "step": option.step,
-        "default": option.default,
-        "choices": option.choices,
-        "detached_from": option.detached_from,
-        "note": &*option.note,
-        "source": offer::source(&option.cite),
-    })
-}
-
-fn limit(limit: &LimitView) -> Value {
-    json!({
-        "name": &*limit.name,
-        "scope": limit.scope.name(),
-        "when": limit.when,
-        "iops": limit.iops,
-        "bytes_per_second": limit.bytes,
-        "credit_operations": limit.credits,
-        "credit_bytes": limit.credit_bytes,
-        "kinds": match limit.kinds {
-            Kinds::All => "all",
-            Kinds::Read => "read",
-            Kinds::Write => "write",
-        },
-        "access": match limit.access {
-            Access::Any => "any",
-            Access::Sequential => "sequential",
-            Access::Random => "random",
-        },
-        "unit_bytes": limit.unit.map(plimsoll_units::Bytes::get),
-        "burst": limit.burst,
-        "in_model": limit.in_model,
-        "raised_by": limit.lift.iter().map(|name| &**name).collect::<Vec<&str>>(),
-        "validity": limit.validity,
-        "source": offer::source(&limit.cite),
-    })
-}
-
-fn latency(latency: &Latency) -> Value {
-    json!({ "text": &*latency.text, "source": offer::source(&latency.cite) })
-}
-
-fn rule(rule: &RuleView) -> Value {
-    json!({
-        "require": rule.require,
-        "message": &*rule.message,
-        "caution": rule.caution,
-        "source": offer::source(&rule.cite),
-    })
-}
-
-fn price(list: &PriceView) -> Value {
-    json!({
-        "list": list.list,
-        "taxes": &*list.taxes,
-        "parts": list.parts.iter().map(part).collect::<Vec<_>>(),
-        "snapshots": list.snapshot.as_ref().map(|snapshot| json!({
-            "amount": snapshot.amount,
-            "per": &*snapshot.per,
-            "source": offer::source(&snapshot.cite),
-        })),
-        "source": offer::source(&list.cite),
-    })
-}
-
-fn part(part: &PartView) -> Value {
-    json!({
-        "name": &*part.name,
-        "per": &*part.per,
-        "amount": part.amount,
-        "quantity": part.quantity,
-        "when": part.when,
-        "paid": if part.often == Often::Once { "once" } else { "monthly" },
-        "source": offer::source(&part.cite),
-    })
-}
-
-fn figure(figure: &NamedFigure) -> Value {
-    json!({
-        "name": figure.name,
-        "value": number(figure.value),
-        "unit": figure.unit,
-        "source": offer::source(&figure.cite),
-    })
-}
-
-fn autotune(autotune: &Autotune) -> Value {
-    let parameter = |(name, value): &(String, OptionValue)| {
-        let value = match value {
-            OptionValue::Number(value) => number(*value),
-            OptionValue::Text(text) => text.to_string().into(),
-        };
-        (name.clone(), value)
-    };
-    json!({
-        "name": autotune.name,
-        "parameters": autotune.parameters.iter().map(parameter).collect::<Map<_, _>>(),
-        "source": offer::source(&autotune.cite),
-    })
-}
-
-fn warning(warning: &Warning) -> Value {
-    json!({ "text": warning.text, "source": offer::source(&warning.cite) })
+    let count = |status: Status| (status.name(), cites.iter().filter(|cite| cite.status == status).count());
+    Status::ALL.map(count).into()
 }

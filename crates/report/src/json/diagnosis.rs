@@ -1,225 +1,348 @@
-//! A diagnosis.
+//! Diagnoses of databases and hosts.
+
+use std::sync::Arc;
 
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::diagnosis::{CacheStep, Commits, DatabaseEffect, Pinned, Verdict};
-use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, History, OnOffer, Response, Slice, Split};
-use plimsoll_ingest::{EventTime, Outcome, Place, Slot};
-use serde_json::{Value, json};
+use plimsoll_choose::diagnosis as found;
+use plimsoll_ingest::{EventTime, Outcome, Slot};
 
-use super::{demand, number};
+use super::demand::{ClassName, InputSummary};
+use super::{each, finite, view};
 use crate::pages::measure_name;
-use crate::words::diagnosis::{part, quantity, told};
+use crate::words::diagnosis::{VerdictText, part, quantity, verdict_text};
 
-pub(super) fn diagnoses(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Value {
-    json!({
-        "format": "plimsoll.diagnosis/1",
-        "inputs": outcomes.iter().map(demand::summary).collect::<Vec<_>>(),
-        "subjects": diagnoses.iter().map(diagnosis).collect::<Vec<_>>(),
-    })
+fn begin(slot: &Slot) -> Option<String> {
+    slot.begin.map(|begin| begin.to_string())
 }
 
-fn diagnosis(found: &Diagnosis) -> Value {
-    json!({
-        "name": found.name,
-        "windows": {
-            "count": found.windows.count,
-            "seconds": number(found.windows.seconds),
-            "longest_seconds": number(found.windows.longest_s),
-            "begin": found.windows.first.and_then(|slot| slot.begin).map(|begin| begin.to_string()),
-        },
-        "verdicts": found.verdicts.iter().map(verdict).collect::<Vec<_>>(),
-        "database_time": found.split.as_ref().map(split),
-        "commits": found.commits.as_ref().map(commits),
-        "storage_ten_times_as_fast": found.ten_times.as_ref().map(effect),
-        "storage_at_once": found.at_most.as_ref().map(effect),
-        "buffer_cache": found.cache.iter().map(cache).collect::<Vec<_>>(),
-        "answers": found.responses.iter().map(response).collect::<Vec<_>>(),
-        "pinned": found.pinned.iter().map(pinned).collect::<Vec<_>>(),
-        "history": found.history.as_ref().map(history),
-        "on": found.on.as_ref().map(on),
-    })
-}
+view! {
+    /// Diagnoses of databases and hosts.
+    struct Diagnoses from (outcomes, diagnoses): (&[Outcome], &[found::Diagnosis]) {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.diagnosis/1"))]
+        format: &'static str = "plimsoll.diagnosis/1",
+        /// Inputs in the order of the arguments.
+        inputs: Vec<InputSummary> = each(outcomes),
+        /// Diagnosis of each database or host.
+        subjects: Vec<Diagnosis> = each(diagnoses),
+    }
 
-fn history(history: &History) -> Value {
-    let begin = |slot: &Slot| slot.begin.map(|begin| begin.to_string());
-    let windows = history.windows.iter().map(|window| {
-        json!({
-            "begin": begin(&window.slot),
-            "seconds": number(window.slot.length.as_secs_f64()),
-            "active_sessions": number(window.active),
-            "storage_share": number(window.storage),
-            "longest_part": part(window.main),
-            "longest_part_share": number(window.main_share),
-            "longest_wait": window.event.as_deref(),
-        })
-    });
-    let unusual = history.unusual.iter().map(|unusual| {
-        json!({
-            "begin": begin(&unusual.slot),
-            "quantity": quantity(&unusual.quantity),
-            "value": number(unusual.value),
-            "median": number(unusual.median),
-            "modified_z_score": number(unusual.score),
-        })
-    });
-    let with_load = history.with_load.iter().map(|wait| {
-        json!({
-            "event": &*wait.event,
-            "share": number(wait.share),
-            "load": quantity(&wait.load),
-            "rank_correlation": number(wait.correlation),
-        })
-    });
-    let change = history.change.as_ref().map(|change| {
-        let quantities = change.quantities.iter().map(|changed| {
-            json!({
-                "quantity": quantity(&changed.quantity),
-                "before": number(changed.before),
-                "after": number(changed.after),
-            })
-        });
-        json!({
-            "from": begin(&change.from),
-            "windows_before": change.windows[0],
-            "windows_after": change.windows[1],
-            "quantities": quantities.collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "windows": windows.collect::<Vec<_>>(),
-        "unusual": unusual.collect::<Vec<_>>(),
-        "waits_with_load": with_load.collect::<Vec<_>>(),
-        "change": change,
-    })
-}
+    /// Diagnosis of a database or host.
+    struct Diagnosis from diagnosis: &found::Diagnosis {
+        /// Name; empty if unknown.
+        name: String = diagnosis.name.clone(),
+        /// Windows of the inputs.
+        windows: Windows = (&diagnosis.windows).into(),
+        /// Conclusions, the answer first.
+        verdicts: Vec<Conclusion> = diagnosis.verdicts.iter().map(|verdict| (verdict, verdict_text(verdict)).into()).collect(),
+        /// Time of sessions by part; null if unknown.
+        database_time: Option<DatabaseTime> = view(diagnosis.split.as_ref()),
+        /// Waits for commits; null if there were none, or they are unknown.
+        commits: Option<CommitWaits> = view(diagnosis.commits.as_ref()),
+        /// Effect of storage that responds ten times as fast; null if unknown.
+        storage_ten_times_as_fast: Option<Effect> = view(diagnosis.ten_times.as_ref()),
+        /// Effect of storage without response time, the upper bound of any gain; null if unknown.
+        storage_at_once: Option<Effect> = view(diagnosis.at_most.as_ref()),
+        /// Effect of other sizes of the buffer cache, by size.
+        buffer_cache: Vec<CacheStep> = each(&diagnosis.cache),
+        /// Response of the storage to each class.
+        answers: Vec<Response> = each(&diagnosis.responses),
+        /// Rates that stay at a value in many windows.
+        pinned: Vec<PinnedRate> = each(&diagnosis.pinned),
+        /// Windows over time; null unless several state the time of the database.
+        history: Option<History> = view(diagnosis.history.as_ref()),
+        /// Demand under the limits of the given configuration; null if none was given.
+        on: Option<OnConfiguration> = view(diagnosis.on.as_ref()),
+    }
 
-fn verdict(verdict: &Verdict) -> Value {
-    let told = told(verdict);
-    json!({ "verdict": verdict.id(), "kind": told.word, "text": told.text, "do": told.remedy })
-}
+    /// Windows of the inputs.
+    struct Windows from windows: &found::Windows {
+        /// Number of windows.
+        count: usize = windows.count,
+        /// Seconds of all windows.
+        seconds: f64 = windows.seconds,
+        /// Seconds of the longest window; its mean hides shorter peaks.
+        longest_seconds: f64 = windows.longest_s,
+        /// Begin of the first window; null if unknown.
+        begin: Option<String> = windows.first.as_ref().and_then(begin),
+    }
 
-fn place(place: &Place) -> Value {
-    json!({ "input": &*place.input, "place": place.origin.to_string() })
-}
+    /// A conclusion.
+    struct Conclusion from (verdict, text): (&found::Verdict, VerdictText) {
+        /// Identifier; it never changes.
+        verdict: &'static str = verdict.id(),
+        /// Kind.
+        #[schemars(extend("enum" = ["answer", "cause", "storage", "limit", "memory", "note"]))]
+        kind: &'static str = text.kind,
+        /// A sentence or two with the evidence.
+        text: String = text.text,
+        /// Remedy; empty if there is none.
+        r#do: String = text.remedy,
+    }
 
-fn split(split: &Split) -> Value {
-    json!({
-        "database_seconds": number(split.database_s),
-        "active_sessions": number(split.active),
-        "processors": split.processors,
-        "host_busy_share": split.host_busy,
-        "from": place(&split.place),
-        "parts": split.slices.iter().map(slice).collect::<Vec<_>>(),
-    })
-}
+    /// Windows over time.
+    struct History from history: &found::History {
+        /// Windows in order of time.
+        windows: Vec<WindowTime> = each(&history.windows),
+        /// Quantities far above their median in a window: sessions first, the most of them before others.
+        unusual: Vec<Unusual> = each(&history.unusual),
+        /// Correlation of waits with the load, strongest first.
+        waits_with_load: Vec<WaitWithLoad> = each(&history.with_load),
+        /// Later windows compared with earlier windows; null if there are too few.
+        change: Option<Change> = view(history.change.as_ref()),
+    }
 
-fn slice(slice: &Slice) -> Value {
-    json!({
-        "part": part(slice.part),
-        "storage": slice.part.is_storage(),
-        "seconds": number(slice.seconds),
-        "share": number(slice.share),
-        "events": slice.events.iter().map(event).collect::<Vec<_>>(),
-    })
-}
+    /// A window of the database's time.
+    struct WindowTime from window: &found::WindowTime {
+        /// Begin; null if unknown.
+        begin: Option<String> = begin(&window.slot),
+        /// Length in seconds.
+        seconds: f64 = window.slot.length.as_secs_f64(),
+        /// Mean number of active sessions.
+        active_sessions: f64 = window.active,
+        /// Share of the time spent on storage, 0 to 1.
+        storage_share: f64 = window.storage,
+        /// Part with the largest share.
+        longest_part: &'static str = part(window.main),
+        /// Share of that part, 0 to 1.
+        longest_part_share: f64 = window.main_share,
+        /// Event with the longest waits; null if unknown.
+        longest_wait: Option<Arc<str>> = window.event.clone(),
+    }
 
-fn event(event: &EventTime) -> Value {
-    let histogram = event
-        .histogram
-        .iter()
-        .map(|(bound, waits)| json!({ "up_to_seconds": number(*bound), "waits": number(*waits) }));
-    json!({
-        "event": &*event.event,
-        "waits": number(event.count),
-        "seconds": number(event.total_s),
-        "mean_seconds": event.mean_s().map(number),
-        "histogram": histogram.collect::<Vec<_>>(),
-        "from": place(&event.place),
-    })
-}
+    /// An unusual value.
+    struct Unusual from unusual: &found::Unusual {
+        /// Begin of the window; null if unknown.
+        begin: Option<String> = begin(&unusual.slot),
+        /// Quantity with its unit.
+        quantity: String = quantity(&unusual.quantity),
+        /// Value in the window.
+        value: f64 = unusual.value,
+        /// Median of all windows.
+        median: f64 = unusual.median,
+        /// Distance from the median in scaled median absolute deviations.
+        modified_z_score: Option<f64> = finite(unusual.score),
+    }
 
-fn commits(commits: &Commits) -> Value {
-    json!({
-        "seconds": number(commits.total_s),
-        "mean_seconds": number(commits.sync_s),
-        "log_write_mean_seconds": commits.write_s.map(number),
-        "log_write_share": number(commits.write_share),
-        "commits_per_second": commits.a_second.map(number),
-    })
-}
+    /// Correlation of a wait with the load.
+    struct WaitWithLoad from wait: &found::LoadCorrelation {
+        /// Event.
+        event: Arc<str> = Arc::clone(&wait.event),
+        /// Share of the database's time, 0 to 1.
+        share: f64 = wait.share,
+        /// Load: commits, or the rate of all operations.
+        load: String = quantity(&wait.load),
+        /// Rank correlation of waiting sessions and load, -1 to 1.
+        rank_correlation: f64 = wait.correlation,
+    }
 
-fn effect(effect: &DatabaseEffect) -> Value {
-    let parts = effect.parts.iter().map(|part| {
-        json!({
-            "class": part.class.name(),
-            "seconds_before": number(part.before_s),
-            "seconds_after": number(part.after_s),
-            "operation_seconds": part.operation_s.map(number),
-        })
-    });
-    json!({
-        "seconds_before": number(effect.before_s),
-        "seconds_after": number(effect.after_s),
-        "saved_share": number(effect.saved()),
-        "parts": parts.collect::<Vec<_>>(),
-        "kept": effect.kept.iter().map(|class| class.name()).collect::<Vec<_>>(),
-    })
-}
+    /// Later windows compared with earlier windows.
+    struct Change from change: &found::Change {
+        /// Begin of the later period; null if unknown.
+        from: Option<String> = begin(&change.from),
+        /// Number of windows of the earlier period.
+        windows_before: usize = change.windows[0],
+        /// Number of windows of the later period.
+        windows_after: usize = change.windows[1],
+        /// Means of quantities in both periods: active sessions first, then by the size of the change.
+        quantities: Vec<ChangedQuantity> = each(&change.quantities),
+    }
 
-fn cache(step: &CacheStep) -> Value {
-    json!({
-        "factor": number(step.factor),
-        "bytes": number(step.bytes),
-        "reads_share": number(step.reads),
-        "saved_seconds": number(step.saved_s),
-        "saved_share": number(step.saved),
-    })
-}
+    /// Means of a quantity in both periods.
+    struct ChangedQuantity from changed: &found::Changed {
+        /// Quantity with its unit.
+        quantity: String = quantity(&changed.quantity),
+        /// Mean of the earlier period.
+        before: f64 = changed.before,
+        /// Mean of the later period.
+        after: f64 = changed.after,
+    }
 
-fn response(response: &Response) -> Value {
-    let points = response.points.iter().map(|point| json!([number(point.iops), number(point.latency_s)]));
-    json!({
-        "class": response.class.name(),
-        "iops": number(response.iops),
-        "latency_seconds": number(response.latency_s),
-        "in_flight": number(response.in_flight),
-        "busy_share": response.busy.map(number),
-        "bytes": response.bytes.map(number),
-        "quiet_seconds": response.quiet_s.map(number),
-        "busiest_seconds": response.loaded_s.map(number),
-        "rank_correlation": response.correlation.map(number),
-        "knee_iops": response.knee_iops.map(number),
-        "iops_and_latency_seconds": points.collect::<Vec<_>>(),
-    })
-}
+    /// Place of a number.
+    struct Origin from place: &plimsoll_ingest::Place {
+        /// Name of the input.
+        input: Arc<str> = Arc::clone(&place.input),
+        /// Place in the input.
+        place: String = place.origin.to_string(),
+    }
 
-fn pinned(pinned: &Pinned) -> Value {
-    json!({
-        "class": pinned.class.name(),
-        "measure": measure_name(pinned.measure),
-        "value": number(pinned.value),
-        "windows": pinned.windows,
-        "of_windows": pinned.of,
-    })
-}
+    /// Time of a database's sessions by part.
+    struct DatabaseTime from split: &found::Split {
+        /// Seconds of sessions, working or waiting.
+        database_seconds: f64 = split.database_s,
+        /// Mean number of active sessions.
+        active_sessions: f64 = split.active,
+        /// Processors of the hosts; null if unknown.
+        processors: Option<f64> = split.processors,
+        /// Busy share of the processors, 0 to 1; null if unknown.
+        host_busy_share: Option<f64> = split.host_busy,
+        /// Place of the database's time.
+        from: Origin = (&split.place).into(),
+        /// Parts, largest first.
+        parts: Vec<Slice> = each(&split.slices),
+    }
 
-fn on(on: &OnOffer) -> Value {
-    json!({
-        "configuration": on.config,
-        "windows": on.windows,
-        "ceilings": on.ceilings.iter().map(ceiling).collect::<Vec<_>>(),
-    })
-}
+    /// A part of the database's time.
+    struct Slice from slice: &found::Slice {
+        /// Part.
+        part: &'static str = part(slice.part),
+        /// True if it is spent on storage.
+        storage: bool = slice.part.is_storage(),
+        /// Seconds.
+        seconds: f64 = slice.seconds,
+        /// Share of the database's time, 0 to 1.
+        share: f64 = slice.share,
+        /// Events of the part, longest first.
+        events: Vec<EventWaits> = each(&slice.events),
+    }
 
-fn ceiling(ceiling: &CeilingUse) -> Value {
-    json!({
-        "name": &*ceiling.name,
-        "unit": if ceiling.counts == Counts::Bytes { "bytes_per_second" } else { "iops" },
-        "allows": number(ceiling.allows),
-        "asked": number(ceiling.asked),
-        "highest_share": number(ceiling.highest),
-        "mean_share": number(ceiling.mean),
-        "windows_at_it": ceiling.near,
-        "busiest_begins": ceiling.slot.begin.map(|begin| begin.to_string()),
-    })
+    /// Waits for an event.
+    struct EventWaits from event: &EventTime {
+        /// Name in the database.
+        event: Arc<str> = Arc::clone(&event.event),
+        /// Number of waits.
+        waits: f64 = event.count,
+        /// Seconds of all waits.
+        seconds: f64 = event.total_s,
+        /// Mean seconds of a wait; null without waits.
+        mean_seconds: Option<f64> = event.mean_s().and_then(finite),
+        /// Number of waits by duration; empty if unknown.
+        histogram: Vec<Bucket> = each(&event.histogram),
+        /// Place of the number.
+        from: Origin = (&event.place).into(),
+    }
+
+    /// Waits of similar duration.
+    struct Bucket from (bound, waits): &(f64, f64) {
+        /// Upper bound in seconds; null if unbounded.
+        up_to_seconds: Option<f64> = finite(*bound),
+        /// Number of waits.
+        waits: f64 = *waits,
+    }
+
+    /// Waits for commits.
+    struct CommitWaits from commits: &found::Commits {
+        /// Seconds of all waits for commits.
+        seconds: f64 = commits.total_s,
+        /// Mean seconds of a wait.
+        mean_seconds: f64 = commits.sync_s,
+        /// Mean seconds of a write of the log; null if unknown.
+        log_write_mean_seconds: Option<f64> = commits.write_s,
+        /// Share of the wait that is the write of the log, 0 to 1.
+        log_write_share: f64 = commits.write_share,
+        /// Commits per second; null if unknown.
+        commits_per_second: Option<f64> = commits.a_second,
+    }
+
+    /// Effect of other storage on the database's time.
+    struct Effect from effect: &found::DatabaseEffect {
+        /// Seconds of the database's time at present.
+        seconds_before: f64 = effect.before_s,
+        /// Seconds afterwards.
+        seconds_after: f64 = effect.after_s,
+        /// Saved share of the time, 0 to 1.
+        saved_share: Option<f64> = finite(effect.saved()),
+        /// Parts that change.
+        parts: Vec<EffectOnClass> = each(&effect.parts),
+        /// Classes that are assumed not to change.
+        kept: Vec<ClassName> = effect.kept.iter().map(|class| (*class).into()).collect(),
+    }
+
+    /// Effect on a class of operations.
+    struct EffectOnClass from effect: &found::PartEffect {
+        /// Class of the operations.
+        class: ClassName = effect.class.into(),
+        /// Seconds at present.
+        seconds_before: f64 = effect.before_s,
+        /// Seconds afterwards.
+        seconds_after: f64 = effect.after_s,
+        /// Mean seconds of an operation at present; null if unknown.
+        operation_seconds: Option<f64> = effect.operation_s,
+    }
+
+    /// Effect of another size of the buffer cache.
+    struct CacheStep from step: &found::CacheStep {
+        /// Size relative to the present size.
+        factor: f64 = step.factor,
+        /// Size in bytes of all instances together.
+        bytes: f64 = step.bytes,
+        /// Reads relative to the present reads.
+        reads_share: f64 = step.reads,
+        /// Saved seconds of waits; negative if there are more.
+        saved_seconds: f64 = step.saved_s,
+        /// Saved share of the database's time.
+        saved_share: f64 = step.saved,
+    }
+
+    /// Response of the storage to a class of operations.
+    struct Response from response: &found::Response {
+        /// Class of the operations.
+        class: ClassName = response.class.into(),
+        /// Mean operations per second.
+        iops: f64 = response.iops,
+        /// Mean latency in seconds.
+        latency_seconds: f64 = response.latency_s,
+        /// Mean operations in flight.
+        in_flight: f64 = response.in_flight,
+        /// Share of time with operations in flight, 0 to 1; null if unknown.
+        busy_share: Option<f64> = response.busy,
+        /// Mean bytes of an operation; null if unknown.
+        bytes: Option<f64> = response.bytes,
+        /// Latency in seconds in the half of the time with the lowest rates; null with fewer than six windows.
+        quiet_seconds: Option<f64> = response.quiet_s,
+        /// Latency in seconds in the tenth of the windows with the highest rates; null with fewer than six windows.
+        busiest_seconds: Option<f64> = response.loaded_s,
+        /// Rank correlation of latency and rate, -1 to 1; null with fewer than eight windows.
+        rank_correlation: Option<f64> = response.correlation,
+        /// Operations per second from which latency is at least twice the quiet latency; null if there is no such rate.
+        knee_iops: Option<f64> = response.knee_iops,
+        /// Operations per second and latency in seconds of each window.
+        iops_and_latency_seconds: Vec<(f64, f64)> =
+            response.points.iter().map(|point| (point.iops, point.latency_s)).collect(),
+    }
+
+    /// A rate that stays at a value in many windows.
+    struct PinnedRate from pinned: &found::Pinned {
+        /// Class of the operations.
+        class: ClassName = pinned.class.into(),
+        /// Quantity: `iops` or `throughput`.
+        measure: &'static str = measure_name(pinned.measure),
+        /// Value in operations or bytes per second.
+        value: f64 = pinned.value,
+        /// Number of windows within 3 % below the value.
+        windows: usize = pinned.windows,
+        /// Number of all windows.
+        of_windows: usize = pinned.of,
+    }
+
+    /// Demand under the limits of a configuration.
+    struct OnConfiguration from on: &found::OfferUse {
+        /// Configuration.
+        configuration: String = on.config.clone(),
+        /// Number of windows.
+        windows: usize = on.windows,
+        /// Limits, the most used first.
+        ceilings: Vec<CeilingUse> = each(&on.ceilings),
+    }
+
+    /// Use of a limit.
+    struct CeilingUse from ceiling: &found::CeilingUse {
+        /// Name of the limit.
+        name: Arc<str> = Arc::clone(&ceiling.name),
+        /// Unit of the limit and its demand.
+        #[schemars(extend("enum" = ["iops", "bytes_per_second"]))]
+        unit: &'static str = if ceiling.counts == Counts::Bytes { "bytes_per_second" } else { "iops" },
+        /// Allowed rate.
+        allows: f64 = ceiling.allows,
+        /// Rate of the busiest window.
+        asked: f64 = ceiling.demand,
+        /// Used share of the limit in the busiest window; 1 at the limit.
+        highest_share: f64 = ceiling.highest,
+        /// Mean used share of the limit.
+        mean_share: f64 = ceiling.mean,
+        /// Number of windows at or above 95 % of the limit.
+        windows_at_it: usize = ceiling.near,
+        /// Begin of the busiest window; null if unknown.
+        busiest_begins: Option<String> = begin(&ceiling.slot),
+    }
 }

@@ -1,39 +1,67 @@
-//! Measured beside theory.
+//! Measured and theoretical figures.
 
+use plimsoll_catalogue::MachineShape;
 use plimsoll_choose::{Cause, Explanation, Row};
 use plimsoll_load::Pace;
-use serde_json::{Value, json};
 
-use super::{number, offer};
+use super::{each, finite, offer};
 
-pub(super) fn explanation(explanation: &Explanation) -> Value {
-    let own = json!({
-        "format": "plimsoll.explanation/1",
-        "loads": explanation.rows.iter().map(row).collect::<Vec<_>>(),
-        "causes": explanation.causes.iter().map(cause).collect::<Vec<_>>(),
-    });
-    let offered = &explanation.offer;
-    offer::merged([offer::offer(offered), offer::standing(offered, &explanation.standing), own])
-}
+view! {
+    /// A measured curve and the theoretical figures of a configuration.
+    struct ExplanationResult from explanation: &Explanation {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.explanation/1"))]
+        format: &'static str = "plimsoll.explanation/1",
+        #[serde(flatten)]
+        offer: offer::OfferView = (&explanation.offer).into(),
+        /// Shape of the machine; null without a machine.
+        machine: Option<MachineShape> = explanation.offer.machine_shape(),
+        #[serde(flatten)]
+        standing: offer::StandingView = (&explanation.offer, &explanation.standing).into(),
+        /// Figures of each offered load.
+        loads: Vec<ComparedLoad> = each(&explanation.rows),
+        /// Likely causes of the differences, largest first.
+        causes: Vec<CauseView> = each(&explanation.causes),
+    }
 
-fn row(row: &Row) -> Value {
-    let offered = match row.offered {
-        Pace::Closed { depth } => json!({ "offered_depth": depth }),
-        Pace::Open { rate, .. } => json!({ "offered_iops": number(rate.as_f64()) }),
-    };
-    let own = json!({
-        "measured_iops": number(row.iops.0),
-        "theory_iops": number(row.iops.1),
-        "ratio": number(row.ratio()),
-        "measured_mean_ns": number(row.mean_ns.0),
-        "theory_mean_ns": number(row.mean_ns.1),
-        "measured_p99_ns": number(row.p99_ns.0),
-        "theory_p99_ns": number(row.p99_ns.1),
-        "theory_binds": row.binds,
-    });
-    offer::merged([offered, own])
-}
+    /// Measured and theoretical figures of an offered load.
+    struct ComparedLoad from row: &Row {
+        /// Queue depth of a closed load; absent for an open load.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        offered_depth: Option<u32> = match row.offered {
+            Pace::Closed { depth } => Some(depth),
+            Pace::Open { .. } => None,
+        },
+        /// Arrivals per second of an open load; absent for a closed load.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        offered_iops: Option<f64> = match row.offered {
+            Pace::Closed { .. } => None,
+            Pace::Open { rate, .. } => Some(rate.as_f64()),
+        },
+        /// Measured operations per second.
+        measured_iops: f64 = row.iops.0,
+        /// Simulated operations per second.
+        theory_iops: f64 = row.iops.1,
+        /// Measured over simulated throughput; of an open load, simulated over measured mean response time.
+        ratio: Option<f64> = finite(row.ratio()),
+        /// Measured mean response time in nanoseconds; null if nothing was measured.
+        measured_mean_ns: Option<f64> = finite(row.mean_ns.0),
+        /// Simulated mean response time in nanoseconds.
+        theory_mean_ns: Option<f64> = finite(row.mean_ns.1),
+        /// Measured 99th percentile of the response time in nanoseconds; null if nothing was measured.
+        measured_p99_ns: Option<f64> = finite(row.p99_ns.0),
+        /// Simulated 99th percentile of the response time in nanoseconds.
+        theory_p99_ns: Option<f64> = finite(row.p99_ns.1),
+        /// Limit that holds the simulated figures; null if there is none.
+        theory_binds: Option<String> = row.binds.clone(),
+    }
 
-fn cause(cause: &Cause) -> Value {
-    json!({ "what": cause.what, "why": cause.why })
+    /// A likely cause of a difference.
+    #[schemars(rename = "Cause")]
+    struct CauseView from cause: &Cause {
+        /// The difference, in a few words.
+        what: String = cause.difference.clone(),
+        /// The likely cause.
+        why: String = cause.cause.clone(),
+    }
 }

@@ -1,143 +1,99 @@
-//! What all forms share: an offer, its sources, limits, money and prices.
+//! Parts that several results share: an offer, its limits, and prices.
 
-use plimsoll_catalogue::{Ask, Bound, Charge, Cite, Counts, Doubt, Durability, Money, Offer, Often, Price, Standing};
+use std::sync::Arc;
+
+use plimsoll_catalogue::{
+    Bound, Charge, Cite, Counts, Doubt, Durability, Money, Offer, Peak, Price, Scope, Sharing, SnapshotPrice, Standing,
+};
 use plimsoll_units::Bytes;
-use serde_json::{Value, json};
 
-use super::number;
+view! {
+    /// A configuration, without its machine.
+    #[schemars(rename = "Offer")]
+    struct OfferView from offer: &Offer {
+        /// The full configuration, with every option.
+        configuration: String = offer.config.to_string(),
+        /// Title of the product.
+        title: Arc<str> = Arc::clone(&offer.title),
+        /// Usable bytes of the whole configuration; zero for a machine.
+        capacity_bytes: Bytes = offer.capacity,
+        /// Requirements on the machine; empty if the configuration has a machine.
+        needs: Vec<Arc<str>> = offer.needs(),
+        /// Caveats of its figures.
+        doubts: Vec<Doubt> = offer.doubts(),
+        /// Annual failure rate; null if the vendor states none.
+        durability: Option<Durability> = offer.durability(),
+        /// Machines that can attach each volume at the same time; null if only one can, or the number is unknown.
+        sharing: Option<Sharing> = offer.sharing(),
+        /// Price of stored snapshots; null if unknown.
+        snapshots: Option<SnapshotPrice> = offer.snapshot_price(),
+    }
 
-/// Configuration, title, capacity, what it needs of a machine, and doubts.
-pub(super) fn offer(offer: &Offer) -> Value {
-    json!({
-        "configuration": offer.config.to_string(),
-        "title": &*offer.title,
-        "capacity_bytes": offer.capacity.get(),
-        "needs": offer.needs().iter().map(|need| &**need).collect::<Vec<&str>>(),
-        "doubts": offer.doubts().iter().map(doubt).collect::<Vec<_>>(),
-        "durability": offer.durability().as_ref().map(durability),
-        "sharing": offer.sharing().map(|sharing| json!({
-            "hosts": sharing.hosts,
-            "mode": sharing.mode.name(),
-            "source": source(&sharing.cite),
-        })),
-        "snapshots": offer.snapshot_price().map(|snapshot| json!({
-            "each": money(snapshot.each),
-            "per": &*snapshot.per,
-            "source": source(&snapshot.cite),
-        })),
-        "machine": offer.machine_shape().map(|shape| json!({
-            "name": &*shape.name,
-            "vcpus": shape.vcpus.map(number),
-            "memory_bytes": shape.memory.map(Bytes::get),
-            "network_bits_per_second": shape.network_bits_per_second.map(number),
-            "volumes": shape.volumes,
-        })),
-    })
-}
+    /// Limits of an offer for a load.
+    #[schemars(rename = "Standing")]
+    struct StandingView from (offer, standing): (&Offer, &Standing) {
+        /// Operations per second that the lowest limit allows; null if no limit is known.
+        sustained_iops: Option<f64> = standing.binding().map(|bound| bound.iops),
+        /// The same in bytes per second.
+        sustained_bytes_per_second: Option<f64> = standing.binding().map(|bound| bound.bytes_per_second),
+        /// Higher rate while credits last; null if there is none.
+        burst: Option<Burst> = standing.peak.as_ref().map(|peak| (offer, peak).into()),
+        /// Sustained limits, lowest first.
+        limits: Vec<LimitOfLoad> = standing.bounds.iter().map(|bound| (offer, bound).into()).collect(),
+    }
 
-/// The annual failure rate.
-pub(super) fn durability(durability: &Durability) -> Value {
-    json!({
-        "failure_rate_low": number(durability.failure_rate_low),
-        "failure_rate_high": number(durability.failure_rate_high),
-        "source": source(&durability.cite),
-    })
-}
+    /// A higher rate while credits last.
+    struct Burst from (offer, peak): (&Offer, &Peak) {
+        /// Operations per second.
+        iops: f64 = peak.bound.iops,
+        /// Bytes per second.
+        bytes_per_second: f64 = peak.bound.bytes_per_second,
+        /// Name of the limit that binds while credits last.
+        limit: Arc<str> = Arc::clone(&offer.ceilings[peak.bound.ceiling].name),
+        /// Name of the limit whose credits end first.
+        credits_of: Arc<str> = Arc::clone(&offer.ceilings[peak.credits_of].name),
+        /// Duration in seconds, from full credits.
+        lasts_s: f64 = peak.seconds,
+    }
 
-fn doubt(doubt: &Doubt) -> Value {
-    json!({ "text": doubt.text, "source": doubt.cite.as_deref().map(source) })
-}
+    /// A limit as it applies to a load.
+    struct LimitOfLoad from (offer, bound): (&Offer, &Bound) {
+        /// Name of the limit.
+        name: Arc<str> = Arc::clone(&offer.ceilings[bound.ceiling].name),
+        /// Location of the limit.
+        scope: Scope = offer.ceilings[bound.ceiling].scope,
+        /// Counted quantity.
+        counts: Counts = bound.counts,
+        /// Operations of the load per second.
+        iops: f64 = bound.iops,
+        /// Bytes of the load per second.
+        bytes_per_second: f64 = bound.bytes_per_second,
+        /// Operations per second as stated by the vendor; null if the limit does not count operations.
+        given_iops: Option<f64> = offer.ceilings[bound.ceiling].iops,
+        /// Bytes per second as stated by the vendor; null if the limit does not count bytes.
+        given_bytes_per_second: Option<f64> = offer.ceilings[bound.ceiling].bytes_per_second,
+        /// Source of the limit.
+        source: Arc<Cite> = Arc::clone(&offer.ceilings[bound.ceiling].cite),
+    }
 
-/// The document behind a figure.
-pub(super) fn source(cite: &Cite) -> Value {
-    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    json!({
-        "title": cite.title,
-        "url": some(&cite.url),
-        "date": cite.date,
-        "status": cite.status.name(),
-        "note": some(&cite.note),
-    })
-}
-
-/// What was asked of ceilings.
-pub(super) fn ask(ask: &Ask) -> Value {
-    json!({ "block_bytes": ask.block.get(), "reads_share": number(ask.reads), "sequential": ask.sequential })
-}
-
-/// Every limit for this load, lowest first, and the burst.
-pub(super) fn standing(offer: &Offer, standing: &Standing) -> Value {
-    let burst = standing.peak.map(|peak| {
-        json!({
-            "iops": number(peak.bound.iops),
-            "bytes_per_second": number(peak.bound.bytes_per_second),
-            "limit": &*offer.ceilings[peak.bound.ceiling].name,
-            "credits_of": &*offer.ceilings[peak.credits_of].name,
-            "lasts_s": number(peak.seconds),
-        })
-    });
-    json!({
-        "sustained_iops": standing.binding().map(|bound| number(bound.iops)),
-        "sustained_bytes_per_second": standing.binding().map(|bound| number(bound.bytes_per_second)),
-        "burst": burst,
-        "limits": standing.bounds.iter().map(|one| bound(offer, one)).collect::<Vec<_>>(),
-    })
-}
-
-fn bound(offer: &Offer, bound: &Bound) -> Value {
-    let ceiling = &offer.ceilings[bound.ceiling];
-    json!({
-        "name": &*ceiling.name,
-        "scope": ceiling.scope.name(),
-        "counts": match bound.counts {
-            Counts::Operations => "operations",
-            Counts::Bytes => "bytes",
-        },
-        "iops": number(bound.iops),
-        "bytes_per_second": number(bound.bytes_per_second),
-        "given_iops": ceiling.iops.map(number),
-        "given_bytes_per_second": ceiling.bytes_per_second.map(number),
-        "source": source(&ceiling.cite),
-    })
-}
-
-/// A sum, exactly.
-pub(super) fn money(sum: Money) -> Value {
-    json!({ "amount": sum.exact(), "currency": sum.currency.code() })
-}
-
-/// A price with its parts.
-pub(super) fn price(price: &Price) -> Value {
-    json!({
-        "monthly": money(price.monthly),
-        "once": price.once.map(money),
-        "parts": price.parts.iter().map(part).collect::<Vec<_>>(),
-        "region": price.region.as_deref(),
-        "taxes": (!price.taxes.is_empty()).then(|| price.taxes.to_string()),
-        "without": price.without,
-        "age_days": price.age_days(),
-        "source": source(&price.cite),
-    })
-}
-
-fn part(part: &Charge) -> Value {
-    json!({
-        "name": &*part.name,
-        "per": &*part.per,
-        "quantity": number(part.quantity),
-        "cost": money(part.money),
-        "paid": match part.often {
-            Often::Monthly => "monthly",
-            Often::Once => "once",
-        },
-    })
-}
-
-/// The members of several objects as one.
-pub(super) fn merged(objects: impl IntoIterator<Item = Value>) -> Value {
-    let members = objects.into_iter().flat_map(|object| match object {
-        Value::Object(members) => members,
-        _ => serde_json::Map::new(),
-    });
-    Value::Object(members.collect())
+    /// A list price.
+    #[schemars(rename = "Price")]
+    struct PriceView from price: &Price {
+        /// Cost of a month.
+        monthly: Money = price.monthly,
+        /// One-time cost; null if there is none.
+        once: Option<Money> = price.once,
+        /// Components.
+        parts: Vec<Charge> = price.parts.clone(),
+        /// Region of the vendor; null for worldwide prices.
+        region: Option<Arc<str>> = price.region.clone(),
+        /// Statement of the price list about taxes; null if there is none.
+        taxes: Option<Arc<str>> = Some(Arc::clone(&price.taxes)).filter(|taxes| !taxes.is_empty()),
+        /// Parts of the configuration that the price does not include.
+        without: Vec<String> = price.without.clone(),
+        /// Age of the oldest source in days; null if a source is undated, and for earlier terms.
+        age_days: Option<i64> = price.age_days(),
+        /// Source of the price list.
+        source: Arc<Cite> = Arc::clone(&price.cite),
+    }
 }

@@ -1,35 +1,57 @@
 //! Quotes.
 
+use plimsoll_catalogue::{Ask, Latency, MachineShape, Money};
 use plimsoll_choose::{Lift, Quote};
-use serde_json::{Value, json};
 
-use super::{number, offer};
+use super::{each, offer, view};
 
-pub(super) fn quotes(quotes: &[Quote]) -> Value {
-    json!({ "format": "plimsoll.quote/1", "quotes": quotes.iter().map(quote).collect::<Vec<_>>() })
-}
+view! {
+    /// Quotes of configurations.
+    struct Quotes from quotes: &[Quote] {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.quote/1"))]
+        format: &'static str = "plimsoll.quote/1",
+        /// The quotes, in the order of the configurations.
+        quotes: Vec<QuoteView> = each(quotes),
+    }
 
-fn quote(quote: &Quote) -> Value {
-    let latency = quote.offer.latency();
-    let latency = latency.iter().map(|one| json!({ "text": &*one.text, "source": offer::source(&one.cite) }));
-    let own = json!({
-        "ask": offer::ask(&quote.ask),
-        "price": quote.price.as_ref().ok().map(offer::price),
-        "no_price": quote.price.as_ref().err().map(ToString::to_string),
-        "lifts": quote.lifts.iter().map(lift).collect::<Vec<_>>(),
-        "latency": latency.collect::<Vec<_>>(),
-    });
-    offer::merged([offer::offer(&quote.offer), offer::standing(&quote.offer, &quote.standing), own])
-}
+    /// Limits and price of a configuration.
+    #[schemars(rename = "Quote")]
+    struct QuoteView from quote: &Quote {
+        #[serde(flatten)]
+        offer: offer::OfferView = (&quote.offer).into(),
+        /// Shape of the machine; null without a machine.
+        machine: Option<MachineShape> = quote.offer.machine_shape(),
+        #[serde(flatten)]
+        standing: offer::StandingView = (&quote.offer, &quote.standing).into(),
+        /// The load that the limits are computed for.
+        ask: Ask = quote.ask,
+        /// List price; null if there is none.
+        price: Option<offer::PriceView> = view(quote.price.as_ref().ok()),
+        /// Reason why there is no price; null if there is a price.
+        no_price: Option<String> = quote.price.as_ref().err().map(ToString::to_string),
+        /// Ways to raise the binding limit, cheapest first.
+        lifts: Vec<LiftView> = each(&quote.lifts),
+        /// Statements of the vendor about latency.
+        latency: Vec<Latency> = quote.offer.latency(),
+    }
 
-fn lift(lift: &Lift) -> Value {
-    json!({
-        "option": lift.option,
-        "from": lift.change.0,
-        "to": lift.change.1,
-        "configuration": lift.config.to_string(),
-        "iops": number(lift.iops),
-        "then_binds": lift.binds,
-        "costs_monthly": lift.costs.map(offer::money),
-    })
+    /// A way to raise the binding limit.
+    #[schemars(rename = "Lift")]
+    struct LiftView from lift: &Lift {
+        /// Option that changes.
+        option: String = lift.option.clone(),
+        /// Present value.
+        from: String = lift.change.0.clone(),
+        /// New value.
+        to: String = lift.change.1.clone(),
+        /// Configuration after the change.
+        configuration: String = lift.config.to_string(),
+        /// Operations per second that its limits allow.
+        iops: f64 = lift.iops,
+        /// Name of the limit that binds after the change.
+        then_binds: String = lift.binds.clone(),
+        /// Additional cost of a month; null if a price is unknown.
+        costs_monthly: Option<Money> = lift.costs,
+    }
 }

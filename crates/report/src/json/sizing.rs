@@ -1,194 +1,374 @@
-//! What was asked, what carries it and what does not, choice by choice.
+//! A demand, the configurations that carry it, and those that do not.
 
-use plimsoll_choose::sizing::{
-    Attachment, Backlog, Busiest, Choice, ClassLoad, Limit, Point, Reached, Rejection, Sizing, Slower, Step,
-    VolumeLayout, Wanted, Why,
-};
-use plimsoll_units::Span;
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-use super::{number, offer};
+use plimsoll_catalogue::{Cite, Money, Peak};
+use plimsoll_choose::sizing as sized;
+use plimsoll_choose::what_if::WhatIfs;
+use plimsoll_ingest::Class;
+use plimsoll_units::{Bytes, Span};
+
+use super::demand::ClassName;
+use super::{each, finite, offer, view, what_if};
 use crate::words::sizing as words;
 
-pub(super) fn sizing(sizing: &Sizing) -> Value {
-    json!({
-        "format": "plimsoll.sizing/1",
-        "wanted": wanted(&sizing.wanted),
-        "looked_at": sizing.looked_at,
-        "choices": sizing.choices.iter().map(choice).collect::<Vec<_>>(),
-        "frontier": sizing.frontier.iter().map(|one| frontier(&sizing.wanted.points[0], one)).collect::<Vec<_>>(),
-        "layouts": sizing.layouts.iter().map(layout).collect::<Vec<_>>(),
-        "slower": sizing.slower.iter().map(choice).collect::<Vec<_>>(),
-        "nearly": sizing.nearly.iter().map(choice).collect::<Vec<_>>(),
-        "rejected": sizing.rejected.iter().map(rejection).collect::<Vec<_>>(),
-    })
-}
+view! {
+    /// A demand, the configurations that carry it, and those that do not.
+    struct SizingResult from (sizing, what_ifs): (&sized::Sizing, &WhatIfs) {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.sizing/1"))]
+        format: &'static str = "plimsoll.sizing/1",
+        /// The demand.
+        wanted: Wanted = (&sizing.wanted).into(),
+        /// Number of configurations whose limits or price were computed.
+        looked_at: u64 = sizing.evaluated,
+        /// Configurations that carry the demand and meet the objectives: cheapest first, those without a price last.
+        choices: Vec<Choice> = each(&sizing.choices),
+        /// Priced configurations, cheapest first; each has fewer waiting sessions than every cheaper one.
+        frontier: Vec<FrontierPoint> =
+            sizing.frontier.iter().map(|choice| (&sizing.wanted.points[0], choice).into()).collect(),
+        /// Layouts that separate redo and temporary data.
+        layouts: Vec<Layout> = each(&sizing.layouts),
+        /// Configurations that carry the demand and meet the objectives, but are slower than the present storage.
+        slower: Vec<Choice> = each(&sizing.slower),
+        /// Configurations that carry the demand and miss an objective, as simulated; cheapest first.
+        nearly: Vec<Choice> = each(&sizing.nearly),
+        /// Products that do not carry the demand in any configuration, the nearest miss first.
+        rejected: Vec<RejectedConfiguration> = each(&sizing.rejected),
+        /// Results of the requested what-ifs.
+        what_ifs: what_if::WhatIfResults = what_ifs.into(),
+    }
 
-fn wanted(wanted: &Wanted) -> Value {
-    let measured = &wanted.measured;
-    json!({
-        "subject": wanted.subject,
-        "measured": {
-            "quantile": measured.quantile.map(number),
-            "windows": measured.windows,
-            "longest_window_ns": measured.longest.as_nanos(),
-            "iops": number(measured.iops),
-            "bytes_per_second": number(measured.bytes_per_second),
-            "highest_iops": number(measured.highest_iops),
-            "highest_bytes_per_second": number(measured.highest_bytes_per_second),
+    /// A demand as a design point.
+    struct Wanted from wanted: &sized::Wanted {
+        /// Name of the database or host.
+        subject: String = wanted.subject.clone(),
+        /// Measured load, before the steps.
+        measured: Measured = (&wanted.measured).into(),
+        /// Whether storage is the bottleneck; null if the input does not state waits.
+        answer: Option<Answer> = words::answer(wanted).zip(wanted.answer.as_ref()).map(Into::into),
+        /// Mean response times of the present storage; empty if unknown.
+        today: Vec<ClassMean> = each(&wanted.today),
+        /// True if choices may be slower than the present storage.
+        may_be_slower: bool = wanted.may_be_slower,
+        /// Share of operations and bytes that may wait longer than the allowed time, 0 to 1.
+        may_wait: f64 = wanted.allowance.share,
+        /// Allowed time in nanoseconds.
+        may_wait_longer_than_ns: Span = wanted.allowance.wait,
+        /// Steps from the measured to the expected load, in order.
+        steps: Vec<Step> = each(&wanted.steps),
+        /// Expected load: in the windows with the most operations, and with the most bytes if these differ.
+        points: Vec<DesignPoint> = each(&wanted.points),
+        /// Required margin of limits above the expected load: 0.2 for 20 %.
+        headroom: f64 = wanted.headroom,
+        /// Mean operations per second of all windows, grown.
+        mean_iops: f64 = wanted.mean_iops,
+        /// Required bytes of the volumes: data, grown, and free space.
+        capacity_bytes: Bytes = wanted.capacity,
+        /// Share of the volumes that stays free, 0 to 1.
+        free_share: f64 = wanted.free,
+        /// Objectives of the response time.
+        objectives: Vec<ObjectiveText> = each(&wanted.objectives),
+        /// Oracle RAC; null if the input does not show it.
+        cluster: Option<Cluster> = view(wanted.platform.cluster.as_ref()),
+        /// Oracle Exadata; null if the input does not show it.
+        exadata: Option<Exadata> = view(wanted.platform.exadata.as_ref()),
+        /// Processors (vCPUs) that a machine needs; null if neither the input nor the caller states them.
+        machine_vcpus: Option<f64> = wanted.compute.processors,
+        /// Bytes of memory that a machine needs; null if neither the input nor the caller states them.
+        machine_memory_bytes: Option<Bytes> = wanted.compute.memory,
+        /// Assumptions about facts that the input does not state.
+        assumptions: Vec<String> = wanted.assumptions.clone(),
+    }
+
+    /// Measured load.
+    struct Measured from measured: &sized::Measured {
+        /// Share of the time in which the load is not exceeded, 0 to 1; null unless a percentile was requested.
+        quantile: Option<f64> = measured.quantile,
+        /// Number of windows with operations.
+        windows: usize = measured.windows,
+        /// Length of the longest window in nanoseconds; its mean hides shorter peaks.
+        longest_window_ns: Span = measured.longest,
+        /// Operations per second at the percentile, or the lowest limit with allowed waits.
+        iops: f64 = measured.iops,
+        /// The same in bytes per second.
+        bytes_per_second: f64 = measured.bytes_per_second,
+        /// Operations per second of the window with the most operations.
+        highest_iops: f64 = measured.highest_iops,
+        /// Bytes per second of the window with the most bytes.
+        highest_bytes_per_second: f64 = measured.highest_bytes_per_second,
+    }
+
+    /// Whether storage is the bottleneck.
+    struct Answer from (text, verdict): (String, &plimsoll_choose::diagnosis::Verdict) {
+        /// Identifier; it never changes.
+        id: &'static str = verdict.id(),
+        /// The answer in a sentence.
+        text: String = text,
+    }
+
+    /// Mean response time of a class.
+    struct ClassMean from (class, mean): &(Class, Span) {
+        /// Class of the operations.
+        class: ClassName = (*class).into(),
+        /// Mean response time in nanoseconds.
+        mean_ns: Span = *mean,
+    }
+
+    /// An objective of the response time.
+    struct ObjectiveText from one: &sized::ClassObjective {
+        /// Objective, such as `redo p99 <= 1 ms`.
+        text: String = one.to_string(),
+        /// Limit in nanoseconds.
+        limit_ns: Span = one.objective.limit,
+    }
+
+    /// Oracle RAC.
+    struct Cluster from cluster: &sized::Cluster {
+        /// Instances in the input; empty if a report covers the whole cluster.
+        instances: Vec<String> = cluster.instances.clone(),
+        /// Share of the database's time in waits for other instances, 0 to 1.
+        waits_share: f64 = cluster.waits,
+    }
+
+    /// Oracle Exadata.
+    struct Exadata from exadata: &sized::Exadata {
+        /// Share of the time of reads in smart scans, 0 to 1.
+        smart_scans_share: f64 = exadata.smart_scans,
+        /// Share of the reads of single blocks that flash or memory answered, 0 to 1; null if unknown.
+        flash_share: Option<f64> = exadata.flash,
+    }
+
+    /// A step from the measured to the expected load.
+    struct Step from step: &sized::Step {
+        /// Description in a few words.
+        what: String = step.name.clone(),
+        /// Factor of classes of small operations.
+        small_operations: f64 = step.small,
+        /// Factor of classes of large operations, 64 KiB and more in the mean.
+        large_operations: f64 = step.large,
+        /// Lowest factor of other measurements; null if it does not come from there.
+        measured_from: Option<f64> = step.spread.map(|(low, _)| low),
+        /// Highest factor of other measurements; null if it does not come from there.
+        measured_to: Option<f64> = step.spread.map(|(_, high)| high),
+        /// Reason in a sentence.
+        why: String = step.source.clone(),
+    }
+
+    /// Expected load in the busiest windows.
+    struct DesignPoint from point: &sized::Point {
+        /// Quantity that is highest in these windows.
+        #[schemars(extend("enum" = ["operations", "bytes"]))]
+        busiest: &'static str = busiest(point.of),
+        /// Number of windows that the mix was taken from.
+        windows: usize = point.windows,
+        /// Operations per second.
+        iops: f64 = point.iops(),
+        /// Bytes per second.
+        bytes_per_second: f64 = point.bytes_per_second(),
+        /// Load of each class, the most operations first.
+        classes: Vec<ClassLoad> = each(&point.classes),
+    }
+
+    /// Load of a class of operations.
+    struct ClassLoad from load: &sized::ClassLoad {
+        /// Class of the operations.
+        class: ClassName = load.class.into(),
+        /// Operations per second.
+        iops: f64 = load.iops,
+        /// Bytes per second.
+        bytes_per_second: f64 = load.bytes_per_second,
+        /// Share of reads, 0 to 1.
+        reads_share: f64 = load.reads,
+        /// True for consecutive addresses.
+        sequential: bool = load.sequential,
+        /// True if writes complete when their data are durable.
+        durable: bool = load.durable,
+    }
+
+    /// A configuration that carries the demand.
+    struct Choice from choice: &sized::Choice {
+        #[serde(flatten)]
+        offer: offer::OfferView = (&choice.offer).into(),
+        /// Command that quotes the configuration.
+        command: String = format!("plimsoll quote '{}'", choice.offer.short()),
+        /// List price; null if there is none.
+        price: Option<offer::PriceView> = view(choice.price.as_ref()),
+        /// First limit that the load reaches; null if no limit is known.
+        binds: Option<SizingLimit> = view(choice.binds.as_ref()),
+        /// Limit that the load reaches next; null if there is none.
+        next: Option<SizingLimit> = view(choice.next.as_ref()),
+        /// Simulated response time of each class at the expected load; empty without a model.
+        simulated_latency: Vec<ClassLatency> = each(&choice.latency),
+        /// Classes that are slower than on the present storage, by a fifth or more.
+        slower: Vec<SlowerClass> = each(&choice.slower),
+        /// Backlog of the series at its limits; null if a percentile was requested.
+        replayed: Option<Backlog> = view(choice.backlog.as_ref()),
+        /// Simulated response times of the objectives.
+        simulated_objectives: Vec<ReachedObjective> = each(&choice.reached),
+        /// Higher rate while credits last, which sizing does not use; null if there is none.
+        burst: Option<BurstOfChoice> = view(choice.peak.as_ref()),
+        /// Cheapest sufficient machine of the provider; null if none is known, or the configuration has a machine.
+        machine: Option<Machine> = view(choice.machine.as_ref()),
+        /// Cost of a month with the machine; null if a price is unknown.
+        total_monthly: Option<Money> = choice.total(),
+        /// Probability of losing the data in a year, 0 to 1; null if the vendor states none.
+        yearly_loss_share: Option<f64> = choice.yearly_loss,
+        /// Doubts.
+        risks: Vec<Risk> = each(&choice.risks),
+    }
+
+    /// Simulated response time of a class.
+    struct ClassLatency from one: &sized::ClassLatency {
+        /// Class of the operations.
+        class: ClassName = one.class.into(),
+        /// Mean in nanoseconds.
+        mean_ns: Span = one.mean,
+        /// 99th percentile in nanoseconds; null if too few operations were simulated.
+        p99_ns: Option<Span> = one.p99,
+    }
+
+    /// A doubt about a choice.
+    struct Risk from risk: &sized::Risk {
+        /// Subject of the doubt.
+        #[schemars(extend("enum" = ["ceiling", "latency", "price", "needs", "safety"]))]
+        sort: &'static str = words::risk(risk.kind),
+        /// The doubt in a sentence.
+        text: String = risk.text.clone(),
+        /// Source of the figure in question; null if there is none.
+        source: Option<Arc<Cite>> = risk.cite.clone(),
+    }
+
+    /// A higher rate while credits last.
+    struct BurstOfChoice from peak: &Peak {
+        /// Operations per second.
+        iops: f64 = peak.bound.iops,
+        /// Duration in seconds, from full credits.
+        lasts_s: f64 = peak.seconds,
+    }
+
+    /// Simulated response time of an objective.
+    struct ReachedObjective from reached: &sized::Reached {
+        /// Objective.
+        objective: String = reached.objective.to_string(),
+        /// Response time in nanoseconds by its measure.
+        ns: Span = reached.time,
+        /// True if the objective is met.
+        met: bool = reached.is_met(),
+    }
+
+    /// A machine for a choice.
+    struct Machine from machine: &sized::Attachment {
+        /// Name with its options.
+        name: Option<String> = machine.offer.short().machine.map(|machine| machine.to_string()),
+        /// Cost of a month; null if unknown.
+        monthly: Option<Money> = machine.monthly,
+        /// First limit of the machine that the load reaches; null if no limit is known.
+        binds: Option<SizingLimit> = view(machine.binds.as_ref()),
+        /// Number of attached volumes.
+        volumes: u32 = machine.volumes,
+        /// Maximum number of attached volumes; null if unknown.
+        volumes_max: Option<u32> = machine.volumes_max,
+        /// Bandwidth of the network interface in Gbit/s; null if unknown.
+        network_gbps: Option<f64> = machine.network_gbps,
+        /// Number of machines of the provider with sufficient limits.
+        enough: usize = machine.enough,
+        /// Number of machines of the provider.
+        of: usize = machine.of,
+    }
+
+    /// Volumes for data, redo and temporary data.
+    struct Layout from layout: &sized::VolumeLayout {
+        /// Provider.
+        provider: String = layout.provider.clone(),
+        /// Volumes, data first.
+        parts: Vec<LayoutPart> = each(&layout.parts),
+        /// Cheapest machine for all volumes; null if none is known.
+        machine: Option<Machine> = view(layout.machine.as_ref()),
+        /// Cost of a month with the machine; null if a price is unknown.
+        total_monthly: Option<Money> = layout.total,
+        /// Cost of a month of the cheapest choice with a single volume; null if there is none.
+        single_monthly: Option<Money> = layout.single,
+        /// Mean number of sessions that wait for storage; null if unknown.
+        waiting_sessions: Option<f64> = layout.waiting(),
+    }
+
+    /// A volume of a layout.
+    struct LayoutPart from part: &sized::VolumePart {
+        /// Content.
+        content: &'static str = part.content.name(),
+        /// Required capacity in bytes.
+        capacity_bytes: Bytes = part.wanted.capacity,
+        /// Cheapest configuration that carries its load.
+        choice: Choice = (&part.choice).into(),
+    }
+
+    /// Cost and waiting sessions of a configuration.
+    struct FrontierPoint from (point, choice): (&sized::Point, &sized::Choice) {
+        /// Configuration.
+        configuration: String = choice.offer.short().to_string(),
+        /// List price; null if there is none.
+        price: Option<offer::PriceView> = view(choice.price.as_ref()),
+        /// Mean number of sessions that wait for storage; null if unknown.
+        waiting_sessions: Option<f64> = choice.waiting(point),
+    }
+
+    /// A class that is slower than on the present storage.
+    struct SlowerClass from slower: &sized::Slower {
+        /// Class of the operations.
+        class: ClassName = slower.class.into(),
+        /// Mean response time of the present storage in nanoseconds, measured.
+        today_mean_ns: Span = slower.today,
+        /// Mean response time of the choice in nanoseconds, simulated.
+        simulated_mean_ns: Span = slower.then,
+    }
+
+    /// Backlog of the series at the limits of a choice.
+    struct Backlog from backlog: &sized::Backlog {
+        /// Longest wait of an operation in nanoseconds.
+        longest_wait_ns: Span = backlog.longest_wait,
+        /// Total time with a backlog in nanoseconds.
+        behind_ns: Span = backlog.behind,
+        /// Share of the operations that wait longer than allowed, 0 to 1.
+        operations_share: f64 = backlog.operations,
+        /// Share of the bytes that wait longer than allowed, 0 to 1.
+        bytes_share: f64 = backlog.bytes,
+    }
+
+    /// A limit as it applies to the demand.
+    struct SizingLimit from limit: &sized::Limit {
+        /// Name of the limit.
+        name: Arc<str> = Arc::clone(&limit.name),
+        /// Design point that is nearest to the limit.
+        #[schemars(extend("enum" = ["operations", "bytes"]))]
+        busiest: &'static str = busiest(limit.point),
+        /// Operations per second of that point's mix.
+        iops: f64 = limit.iops,
+        /// Bytes per second of that point's mix.
+        bytes_per_second: f64 = limit.bytes_per_second,
+        /// Ratio of the limit to the design point; 1 if just sufficient.
+        over_design_point: f64 = limit.over,
+    }
+
+    /// A product that does not carry the demand.
+    struct RejectedConfiguration from one: &sized::Rejection {
+        /// The product, or its nearest configuration.
+        name: String = one.name.clone(),
+        /// Reason in a sentence.
+        why: String = words::why(&one.reason),
+        /// Carried share of the design point, 0 to 1; null if unknown.
+        share_of_design_point: Option<f64> = finite(one.reason.share()),
+        /// Limit that is too low; null for other reasons.
+        limit: Option<SizingLimit> = match &one.reason {
+            sized::RejectionReason::Ceiling(ceiling) => Some(ceiling.into()),
+            _ => None,
         },
-        "answer": wanted.answer.as_ref().map(|answer| json!({ "id": answer.id(), "text": words::answer(wanted) })),
-        "today": wanted.today.iter().map(|(class, mean)| json!({ "class": class.name(), "mean_ns": mean.as_nanos() })).collect::<Vec<_>>(),
-        "may_be_slower": wanted.may_be_slower,
-        "may_wait": number(wanted.allowance.share),
-        "may_wait_longer_than_ns": wanted.allowance.wait.as_nanos(),
-        "steps": wanted.steps.iter().map(step).collect::<Vec<_>>(),
-        "points": wanted.points.iter().map(point).collect::<Vec<_>>(),
-        "headroom": number(wanted.headroom),
-        "mean_iops": number(wanted.mean_iops),
-        "capacity_bytes": wanted.capacity.get(),
-        "free_share": number(wanted.free),
-        "objectives": wanted.objectives.iter().map(|one| json!({ "text": one.to_string(), "limit_ns": one.objective.limit.as_nanos() })).collect::<Vec<_>>(),
-        "cluster": wanted.platform.cluster.as_ref().map(|cluster| json!({ "instances": cluster.instances, "waits_share": number(cluster.waits) })),
-        "exadata": wanted.platform.exadata.map(|exadata| json!({ "smart_scans_share": number(exadata.smart_scans), "flash_share": exadata.flash.map(number) })),
-        "assumptions": wanted.assumptions,
-    })
-}
-
-fn step(step: &Step) -> Value {
-    json!({
-        "what": step.what,
-        "small_operations": number(step.small),
-        "large_operations": number(step.large),
-        "measured_from": step.spread.map(|(low, _)| number(low)),
-        "measured_to": step.spread.map(|(_, high)| number(high)),
-        "why": step.why,
-    })
-}
-
-const fn busiest(of: Busiest) -> &'static str {
-    match of {
-        Busiest::Operations => "operations",
-        Busiest::Bytes => "bytes",
     }
 }
 
-fn point(point: &Point) -> Value {
-    json!({
-        "busiest": busiest(point.of),
-        "windows": point.windows,
-        "iops": number(point.iops()),
-        "bytes_per_second": number(point.bytes_per_second()),
-        "classes": point.classes.iter().map(class).collect::<Vec<_>>(),
-    })
-}
-
-fn class(load: &ClassLoad) -> Value {
-    json!({
-        "class": load.class.name(),
-        "iops": number(load.iops),
-        "bytes_per_second": number(load.bytes_per_second),
-        "reads_share": number(load.reads),
-        "sequential": load.sequential,
-        "durable": load.durable,
-    })
-}
-
-fn choice(choice: &Choice) -> Value {
-    let latency = |one: &plimsoll_choose::sizing::ClassLatency| json!({ "class": one.class.name(), "mean_ns": one.mean.as_nanos(), "p99_ns": one.p99.map(Span::as_nanos) });
-    let risk = |risk: &plimsoll_choose::sizing::Risk| json!({ "sort": words::risk(risk.sort), "text": risk.text, "source": risk.cite.as_deref().map(offer::source) });
-    let burst =
-        |peak: &plimsoll_catalogue::Peak| json!({ "iops": number(peak.bound.iops), "lasts_s": number(peak.seconds) });
-    let own = json!({
-        "command": format!("plimsoll quote '{}'", choice.offer.short()),
-        "price": choice.price.as_ref().map(offer::price),
-        "binds": choice.binds.as_ref().map(limit),
-        "next": choice.next.as_ref().map(limit),
-        "simulated_latency": choice.latency.iter().map(latency).collect::<Vec<_>>(),
-        "slower": choice.slower.iter().map(slower).collect::<Vec<_>>(),
-        "replayed": choice.backlog.as_ref().map(backlog),
-        "simulated_objectives": choice.reached.iter().map(reached).collect::<Vec<_>>(),
-        "burst": choice.peak.as_ref().map(burst),
-        "machine": choice.machine.as_ref().map(machine),
-        "total_monthly": choice.total().map(offer::money),
-        "yearly_loss_share": choice.yearly_loss.map(number),
-        "risks": choice.risks.iter().map(risk).collect::<Vec<_>>(),
-    });
-    offer::merged([offer::offer(&choice.offer), own])
-}
-
-fn reached(reached: &Reached) -> Value {
-    json!({ "objective": reached.objective.to_string(), "ns": reached.time.as_nanos(), "met": reached.is_met() })
-}
-
-fn machine(machine: &Attachment) -> Value {
-    json!({
-        "name": machine.offer.short().machine.map(|machine| machine.to_string()),
-        "monthly": machine.monthly.map(offer::money),
-        "binds": machine.binds.as_ref().map(limit),
-        "volumes": machine.volumes,
-        "volumes_max": machine.volumes_max,
-        "network_gbps": machine.network_gbps.map(number),
-        "enough": machine.enough,
-        "of": machine.of,
-    })
-}
-
-fn layout(layout: &VolumeLayout) -> Value {
-    let part = |part: &plimsoll_choose::sizing::VolumePart| json!({ "content": part.content.name(), "capacity_bytes": part.wanted.capacity.get(), "choice": choice(&part.choice) });
-    json!({
-        "provider": layout.provider,
-        "parts": layout.parts.iter().map(part).collect::<Vec<_>>(),
-        "machine": layout.machine.as_ref().map(machine),
-        "total_monthly": layout.total.map(offer::money),
-        "single_monthly": layout.single.map(offer::money),
-        "waiting_sessions": layout.waiting().map(number),
-    })
-}
-
-fn frontier(point: &Point, choice: &Choice) -> Value {
-    json!({
-        "configuration": choice.offer.short().to_string(),
-        "price": choice.price.as_ref().map(offer::price),
-        "waiting_sessions": choice.waiting(point).map(number),
-    })
-}
-
-fn slower(slower: &Slower) -> Value {
-    json!({
-        "class": slower.class.name(),
-        "today_mean_ns": slower.today.as_nanos(),
-        "simulated_mean_ns": slower.then.as_nanos(),
-    })
-}
-
-fn backlog(backlog: &Backlog) -> Value {
-    json!({
-        "longest_wait_ns": backlog.longest_wait.as_nanos(),
-        "behind_ns": backlog.behind.as_nanos(),
-        "operations_share": number(backlog.operations),
-        "bytes_share": number(backlog.bytes),
-    })
-}
-
-fn limit(limit: &Limit) -> Value {
-    json!({
-        "name": &*limit.name,
-        "busiest": busiest(limit.point),
-        "iops": number(limit.iops),
-        "bytes_per_second": number(limit.bytes_per_second),
-        "over_design_point": number(limit.over),
-    })
-}
-
-fn rejection(one: &Rejection) -> Value {
-    json!({
-        "name": one.name,
-        "why": words::why(&one.why),
-        "share_of_design_point": number(one.why.share()),
-        "limit": match &one.why {
-            Why::Ceiling(ceiling) => limit(ceiling),
-            _ => Value::Null,
-        },
-    })
+const fn busiest(of: sized::Busiest) -> &'static str {
+    match of {
+        sized::Busiest::Operations => "operations",
+        sized::Busiest::Bytes => "bytes",
+    }
 }

@@ -1,118 +1,161 @@
-//! What-ifs of a sizing: levels, another size of the cache, growth, tiers. What was not asked is null.
+//! What-ifs of a sizing: levels, another size of the cache, growth, tiers.
 
+use plimsoll_catalogue::Money;
 use plimsoll_choose::hours::{LevelReplay, Rule};
 use plimsoll_choose::sizing::Choice;
-use plimsoll_choose::what_if::{
-    CacheSize, CacheWhatIf, Later, LevelsOfChoice, NoLonger, Outgrown, SaidBy, Split, WhatIfs,
-};
-use serde_json::{Value, json};
+use plimsoll_choose::what_if as found;
+use plimsoll_units::{Bytes, Span};
 
-use super::{number, offer};
+use super::{each, view};
 use crate::words::sizing as words;
 
-pub(super) fn what_ifs(what_ifs: &WhatIfs) -> Value {
-    json!({
-        "levels": what_ifs.levels.as_ref().map(|choices| choices.iter().map(levels).collect::<Vec<_>>()),
-        "cache": what_ifs.cache.as_ref().map(cache),
-        "growth": what_ifs.growth.as_ref().map(growth),
-        "tiers": what_ifs.tiers.as_ref().map(|tiers| json!({
-            "parts": tiers.parts,
-            "splits": tiers.splits.iter().map(split).collect::<Vec<_>>(),
-        })),
-    })
-}
+view! {
+    /// Results of what-ifs; those that were not requested are null.
+    struct WhatIfResults from what_ifs: &found::WhatIfs {
+        /// Performance levels of the best choices that have any.
+        levels: Option<Vec<LevelsOfChoice>> = what_ifs.levels.as_ref().map(each),
+        /// Other sizes of the cache.
+        cache: Option<CacheWhatIf> = view(what_ifs.cache.as_ref()),
+        /// Time until the first choice does not suffice.
+        growth: Option<Growth> = view(what_ifs.growth.as_ref()),
+        /// Busy parts on one storage, the rest on another.
+        tiers: Option<TiersWhatIf> = view(what_ifs.tiers.as_ref()),
+    }
 
-fn split(split: &Split) -> Value {
-    json!({
-        "hot_parts": split.hot_parts,
-        "hot": split.hot.1.offer.short().to_string(),
-        "cold": split.cold.1.offer.short().to_string(),
-        "sum_monthly": split.sum.map(offer::money),
-    })
-}
+    /// Busy parts on one storage, the rest on another.
+    struct TiersWhatIf from tiers: &found::Tiers {
+        /// Number of parts; the capacity is divided evenly between them.
+        parts: usize = tiers.parts,
+        /// Splits that carry the demand: cheapest first, those without a price last.
+        splits: Vec<TierSplit> = each(&tiers.splits),
+    }
 
-fn levels(choice: &LevelsOfChoice) -> Value {
-    json!({
-        "choice": choice.offer.short().to_string(),
-        "option": choice.option,
-        "rules": choice.replays.iter().map(replay).collect::<Vec<_>>(),
-    })
-}
+    /// Storage of busy parts and of the rest.
+    struct TierSplit from split: &found::Split {
+        /// Parts on the fast storage, the most operations first.
+        hot_parts: Vec<String> = split.hot_parts.clone(),
+        /// Configuration of the fast storage.
+        hot: String = split.hot.1.offer.short().to_string(),
+        /// Configuration of the rest.
+        cold: String = split.cold.1.offer.short().to_string(),
+        /// Cost of a month of both; null if a price is unknown.
+        sum_monthly: Option<Money> = split.sum,
+    }
 
-fn replay(replay: &LevelReplay) -> Value {
-    let (rule, level, hours) = match &replay.rule {
-        Rule::Fixed(level) => ("fixed", Some(*level), None),
-        Rule::Autotune(_) => ("autotune", None, None),
-        Rule::Daily(hours) => ("daily", None, Some(hours.to_vec())),
-    };
-    let between = if let Rule::Autotune(policy) = &replay.rule { Some([policy.default, policy.most]) } else { None };
-    json!({
-        "rule": rule,
-        "level": level,
-        "levels_by_hour": hours,
-        "autotune_between": between,
-        "monthly": offer::money(replay.monthly),
-        "cost": offer::money(replay.cost),
-        "span_ns": replay.span.as_nanos(),
-        "throttled_share": number(replay.throttled),
-        "delayed_share": number(replay.delayed),
-        "longest_wait_ns": replay.longest_wait.as_nanos(),
-        "modelled_mean_ns": replay.mean.as_nanos(),
-        "changes": replay.changes,
-    })
-}
+    /// Performance levels of a choice.
+    struct LevelsOfChoice from choice: &found::LevelsOfChoice {
+        /// Configuration, at the level that it was sized to.
+        choice: String = choice.offer.short().to_string(),
+        /// Option that sets the level.
+        option: String = choice.option.clone(),
+        /// Rules: fixed levels, lowest first, then the rule of the provider, then a level for each hour.
+        rules: Vec<LevelRule> = each(&choice.replays),
+    }
 
-fn cache(what_if: &CacheWhatIf) -> Value {
-    json!({
-        "said_by": match what_if.by {
-            SaidBy::Database => "database",
-            SaidBy::Trace => "trace",
+    /// Effect of a rule that sets the level.
+    struct LevelRule from replay: &LevelReplay {
+        /// Kind of rule: a fixed level, the rule of the provider, or a level for each hour of the day.
+        #[schemars(extend("enum" = ["fixed", "autotune", "daily"]))]
+        rule: &'static str = match replay.rule {
+            Rule::Fixed(_) => "fixed",
+            Rule::Autotune(_) => "autotune",
+            Rule::Daily(_) => "daily",
         },
-        "present_monthly": what_if.present.map(offer::money),
-        "sizes": what_if.sizes.iter().map(size).collect::<Vec<_>>(),
-        "better_bytes": what_if.better().map(|size| number(size.bytes)),
-    })
-}
+        /// Level of a fixed rule; null for others.
+        level: Option<u32> = if let Rule::Fixed(level) = replay.rule { Some(level) } else { None },
+        /// 24 levels of a daily rule; null for others.
+        levels_by_hour: Option<[u32; 24]> = if let Rule::Daily(hours) = replay.rule { Some(hours) } else { None },
+        /// Lowest and highest level of the provider's rule; null for others.
+        autotune_between: Option<[u32; 2]> =
+            if let Rule::Autotune(policy) = &replay.rule { Some([policy.default, policy.most]) } else { None },
+        /// Cost of a month of 730 hours.
+        monthly: Money = replay.monthly,
+        /// Cost of the replayed time.
+        cost: Money = replay.cost,
+        /// Replayed time in nanoseconds.
+        span_ns: Span = replay.span,
+        /// Share of the time with more load than the level allows, 0 to 1.
+        throttled_share: f64 = replay.throttled,
+        /// Share of the operations that wait for the level, 0 to 1.
+        delayed_share: f64 = replay.delayed,
+        /// Longest wait for the level in nanoseconds.
+        longest_wait_ns: Span = replay.longest_wait,
+        /// Mean latency with the waits for the level in nanoseconds, modelled.
+        modelled_mean_ns: Span = replay.mean,
+        /// Number of changes of the level.
+        changes: u32 = replay.changes,
+    }
 
-fn size(size: &CacheSize) -> Value {
-    json!({
-        "cache_bytes": number(size.bytes),
-        "more_bytes": number(size.more_bytes),
-        "reads_left_share": number(size.reads),
-        "iops": size.wanted.points.first().map(|point| number(point.iops())),
-        "choice": size.choice.as_ref().map(choice),
-        "memory_monthly": size.memory.map(offer::money),
-        "sum_monthly": size.sum.map(offer::money),
-    })
-}
+    /// Other sizes of the cache.
+    struct CacheWhatIf from what_if: &found::CacheWhatIf {
+        /// Origin of the miss ratios: estimates of the database, or operations of a trace.
+        #[schemars(extend("enum" = ["database", "trace"]))]
+        said_by: &'static str = match what_if.by {
+            found::EstimateSource::Database => "database",
+            found::EstimateSource::Trace => "trace",
+        },
+        /// Cost of a month of the first choice; null if unknown.
+        present_monthly: Option<Money> = what_if.present,
+        /// Sizes, ascending.
+        sizes: Vec<CacheSize> = each(&what_if.sizes),
+        /// Size in bytes that is cheaper than the present one; null if there is none.
+        better_bytes: Option<f64> = what_if.better().map(|size| size.bytes),
+    }
 
-fn choice(choice: &Choice) -> Value {
-    json!({
-        "command": format!("plimsoll quote '{}'", choice.offer.short()),
-        "name": choice.offer.short().to_string(),
-        "monthly": choice.price.as_ref().map(|price| offer::money(price.monthly)),
-    })
-}
+    /// A size of the cache.
+    struct CacheSize from size: &found::CacheSize {
+        /// Size in bytes.
+        cache_bytes: f64 = size.bytes,
+        /// Bytes above the present size; negative below it.
+        more_bytes: f64 = size.more_bytes,
+        /// Remaining reads relative to the present reads.
+        reads_left_share: f64 = size.reads,
+        /// Operations per second of the remaining load; null if there is none.
+        iops: Option<f64> = size.wanted.points.first().map(plimsoll_choose::sizing::Point::iops),
+        /// Cheapest storage for the remaining load; null if there is none.
+        choice: Option<ChoiceSummary> = view(size.choice.as_ref()),
+        /// Additional cost of memory in a month; null without a price of memory.
+        memory_monthly: Option<Money> = size.memory,
+        /// Cost of a month of memory and storage; null if a price is unknown.
+        sum_monthly: Option<Money> = size.sum,
+    }
 
-fn growth(outgrown: &Outgrown) -> Value {
-    let why = |why: &NoLonger| match why {
-        NoLonger::Carries(rejection) => words::why(&rejection.why),
-        NoLonger::Meets => "its response times miss the objective, as simulated".to_owned(),
-    };
-    json!({
-        "choice": outgrown.offer.short().to_string(),
-        "yearly": number(outgrown.yearly),
-        "first_month_that_fails": outgrown.ends.as_ref().map(|(month, _)| month),
-        "why": outgrown.ends.as_ref().map(|(_, reason)| why(reason)),
-        "later": outgrown.later.iter().map(later).collect::<Vec<_>>(),
-    })
-}
+    /// A configuration with its price.
+    struct ChoiceSummary from choice: &Choice {
+        /// Command that quotes the configuration.
+        command: String = format!("plimsoll quote '{}'", choice.offer.short()),
+        /// Configuration.
+        name: String = choice.offer.short().to_string(),
+        /// Cost of a month; null if unknown.
+        monthly: Option<Money> = choice.price.as_ref().map(|price| price.monthly),
+    }
 
-fn later(later: &Later) -> Value {
-    json!({
-        "months": later.months,
-        "iops": later.wanted.points.first().map(|point| number(point.iops())),
-        "capacity_bytes": later.wanted.capacity.get(),
-        "choice": later.choice.as_ref().map(choice),
-    })
+    /// Time until a choice does not suffice.
+    struct Growth from outgrown: &found::Outgrown {
+        /// Configuration.
+        choice: String = outgrown.offer.short().to_string(),
+        /// Growth of load and capacity in a year: 0.3 for 30 %.
+        yearly: f64 = outgrown.yearly,
+        /// First month in which it does not suffice; null if it suffices for the whole horizon.
+        first_month_that_fails: Option<u32> = outgrown.ends.as_ref().map(|(month, _)| *month),
+        /// Reason; null if it suffices.
+        why: Option<String> = outgrown.ends.as_ref().map(|(_, reason)| match reason {
+            found::OutgrownBy::Limits(rejection) => words::why(&rejection.reason),
+            found::OutgrownBy::Objective => "its response times miss the objective, as simulated".to_owned(),
+        }),
+        /// Configurations for later months.
+        later: Vec<LaterChoice> = each(&outgrown.later),
+    }
+
+    /// A configuration for a later month.
+    struct LaterChoice from later: &found::Later {
+        /// Months from now.
+        months: u32 = later.months,
+        /// Operations per second of the design point; null if there is none.
+        iops: Option<f64> = later.wanted.points.first().map(plimsoll_choose::sizing::Point::iops),
+        /// Required capacity in bytes.
+        capacity_bytes: Bytes = later.wanted.capacity,
+        /// Cheapest configuration; null if there is none.
+        choice: Option<ChoiceSummary> = view(later.choice.as_ref()),
+    }
 }

@@ -1,6 +1,6 @@
-//! Products: all of them in a table, and one in full with the source of each figure.
+//! Products: a table of all, and a page for each with the source of every figure.
 //!
-//! Arithmetic is shown as the product file has it. Sources are numbered, and listed at the end.
+//! Arithmetic is shown as in the product file. Sources are numbered and listed at the end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Headline, Item, Page, Section, Table, UNKNOWN};
 use crate::words::offer as words;
 
-/// Machines that are named; the others are counted.
+/// Maximum number of machines to list.
 const MACHINES_MAX: usize = 20;
 
 const PRODUCTS: [Column; 7] = [
     Column::text("product", 0),
     Column::text("also", 2),
     Column::text("kind", 3),
-    Column::text("holds", 0),
+    Column::text("capacity", 0),
     Column::text("prices", 0),
     Column::text("figures", 1),
     Column::text("title", 4),
 ];
 
-/// Every product by provider: names, sizes, currencies of its prices, and the statuses of its figures.
+/// All products by provider: names, sizes, currencies of prices, and statuses of figures.
 pub fn products(catalogue: &Catalogue) -> Page {
     let mut providers: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
     for product in catalogue.products() {
@@ -67,7 +67,7 @@ fn product_row(product: &Product) -> Vec<Cell> {
     ]
 }
 
-/// Its sizes: `1 to 65536 GiB`, `480, 960 GB`; of machines, their number.
+/// Sizes: `1 to 65536 GiB`, `480, 960 GB`; for machines, their number.
 fn size(product: &Product) -> String {
     let (unit, bytes) = product.capacity_unit();
     if product.kind() == ProductKind::Machine {
@@ -86,7 +86,7 @@ fn size(product: &Product) -> String {
     }
 }
 
-/// The currencies of its price lists.
+/// Currencies of the price lists.
 fn currencies(product: &Product) -> String {
     let mut found: Vec<String> = Vec::new();
     for list in product.price_lists() {
@@ -111,7 +111,7 @@ fn letter(status: Status) -> &'static str {
     &status.name()[..1]
 }
 
-/// One product in full.
+/// A product in full.
 pub fn product(product: &Product) -> Page {
     let mut sources = Sources::default();
     let mut sections = vec![
@@ -127,7 +127,7 @@ pub fn product(product: &Product) -> Page {
         list("Loads whose quote and simulation differ", deviations(product)),
         list("Automatic changes by the service", autotune(product, &mut sources)),
         list("Machines", machines(product)),
-        list("Where the documents disagree", warnings(product, &mut sources)),
+        list("Contradictions between documents", warnings(product, &mut sources)),
     ];
     sections.extend(sources.section());
     let text = format!("{}: {} ({})", product.name(), product.title(), product.kind().name());
@@ -147,9 +147,9 @@ fn about(product: &Product) -> Vec<String> {
     let (unit, bytes) = product.capacity_unit();
     let whole = number::whole(bytes.get() as f64);
     if product.has_size() {
-        about.push(format!("1 {unit} of it is {whole} bytes"));
+        about.push(format!("1 {unit} is {whole} bytes"));
     } else if bytes.get() > 1 {
-        about.push(format!("holds {} ({whole} bytes)", words::capacity(bytes)));
+        about.push(format!("capacity {} ({whole} bytes)", words::capacity(bytes)));
     }
     about
 }
@@ -183,10 +183,10 @@ fn range(option: &OptionView) -> String {
         range += &format!(" in steps of {}", option.step);
     }
     if !option.default.is_empty() {
-        range += &format!("; {} if not given", option.default);
+        range += &format!("; default {}", option.default);
     }
     if let Some(from) = option.detached_from {
-        range += &format!("; from or to {from} and more on a detached volume only");
+        range += &format!("; changes from or to {from} and more require a detached volume");
     }
     range
 }
@@ -227,7 +227,7 @@ fn limits_data(product: &Product) -> Table {
     Table::of("Limits", LIMITS, product.limits(), row)
 }
 
-/// A limit in a sentence: its value, its conditions, the options that raise it.
+/// A limit as a sentence: value, conditions, and the options that raise it.
 fn ceiling(limit: &LimitView) -> String {
     let mut parts = vec![format!("{} ({}): {}", limit.name, limit.scope.name(), rates(limit))];
     match limit.kinds {
@@ -241,13 +241,13 @@ fn ceiling(limit: &LimitView) -> String {
         Access::Random => parts.push("random only".into()),
     }
     let given = |text: &str, words: &dyn Fn(&str) -> String| (!text.is_empty()).then(|| words(text));
-    parts.extend(limit.unit.map(|unit| format!("one for each {unit}")));
+    parts.extend(limit.unit.map(|unit| format!("counted per {unit}")));
     parts.extend(given(&limit.credits, &|credits| format!("burst credits {credits} operations")));
     parts.extend(given(&limit.credit_bytes, &|credits| format!("burst credits {credits} bytes")));
-    parts.extend(limit.burst.then(|| "the peak while credits last".to_owned()));
+    parts.extend(limit.burst.then(|| "peak while burst credits last".to_owned()));
     parts.extend(given(&limit.when, &|when| format!("when {when}")));
     parts.extend(given(&limit.validity, &str::to_owned));
-    parts.extend(limit.in_model.then(|| "held by the model".to_owned()));
+    parts.extend(limit.in_model.then(|| "enforced by the model".to_owned()));
     let raised_by = limit.lift.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     parts.extend(given(&raised_by, &|options| format!("raised by {options}")));
     parts.join("; ")
@@ -261,7 +261,10 @@ fn rates(limit: &LimitView) -> String {
 
 fn latency(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let entries = product.latency();
-    entries.iter().map(|one| noted(format!("\"{}\" {}", one.text, sources.mark(&one.cite)), &one.cite)).collect()
+    entries
+        .iter()
+        .map(|entry| noted(format!("\"{}\" {}", entry.text, sources.mark(&entry.cite)), &entry.cite))
+        .collect()
 }
 
 fn rules(product: &Product, sources: &mut Sources) -> Vec<Item> {
@@ -284,24 +287,19 @@ fn prices(product: &Product, sources: &mut Sources) -> Vec<Item> {
             }
         }
         remarks.extend(list.snapshot.iter().map(|snapshot| {
-            format!(
-                "- snapshots: {} for each {} stored {}",
-                snapshot.amount,
-                snapshot.per,
-                sources.mark(&snapshot.cite)
-            )
+            format!("- snapshots: {} per {} stored {}", snapshot.amount, snapshot.per, sources.mark(&snapshot.cite))
         }));
         items.push(Item::new(format!("{} {mark}", list.list), remarks));
     }
     items
 }
 
-/// `storage: 0.08 for each GiB-month of size`.
+/// `storage: 0.08 per GiB-month of size`.
 fn part(part: &PartView) -> String {
     let of = if part.quantity.is_empty() { String::new() } else { format!(" of {}", part.quantity) };
     let when = if part.when.is_empty() { String::new() } else { format!(", when {}", part.when) };
     let once = if part.often == Often::Once { ", once" } else { "" };
-    format!("{}: {} for each {}{of}{when}{once}", part.name, part.amount, part.per)
+    format!("{}: {} per {}{of}{when}{once}", part.name, part.amount, part.per)
 }
 
 fn model(product: &Product, sources: &mut Sources) -> Vec<Item> {
@@ -374,7 +372,7 @@ fn warnings(product: &Product, sources: &mut Sources) -> Vec<Item> {
     items
 }
 
-/// The documents behind a page, numbered in the order of their first mention.
+/// The documents cited on a page, numbered in the order of their first citation.
 #[derive(Debug, Default)]
 struct Sources {
     documents: Vec<Arc<Cite>>,
@@ -393,7 +391,7 @@ impl Sources {
         format!("[{}, {}, {}]", place + 1, cite.date, cite.status.name())
     }
 
-    /// The list of documents, and the meaning of the statuses.
+    /// The list of documents and the definitions of the statuses.
     fn section(self) -> Option<Section> {
         let document = |(index, cite): (usize, &Arc<Cite>)| {
             Item::new(format!("[{}] {} {}", index + 1, cite.title, cite.url).trim_end(), [])

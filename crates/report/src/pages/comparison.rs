@@ -1,4 +1,4 @@
-//! Comparison of runs: the verdict, the figures of both sides, and the conditions that differ.
+//! Comparison of runs: the verdict, the figures of both sides, and differing conditions.
 
 use plimsoll_analyse::{Change, Comparison, Difference, LineComparison, Method, Quantity, Verdict};
 use plimsoll_record::Estimate;
@@ -8,14 +8,14 @@ use crate::latency::Unit;
 use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, Section, Table, Visibility};
 use crate::{number, words};
 
-/// The comparison of two sides. `names` are those of their runs, `sheets` the runs of both sides in the order of the names.
+/// Compares two sides. `names` are the runs of each side, `sheets` the runs of both sides in the same order.
 pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Sheet<'_>]) -> Page {
     let mut blocks = vec![Block::Facts(sides(names))];
     blocks.extend(comparison.objective.map(|objective| Block::Text(format!("objective {objective}"))));
     blocks.extend(comparison.history.map(|history| {
         let scatter = number::percent(history.deviation.exp_m1());
         let runs = history.runs;
-        Block::Note(format!("{runs} earlier runs of the same load scatter by {scatter}, which counts as noise"))
+        Block::Note(format!("noise: {runs} earlier runs of the same load vary by {scatter}"))
     }));
     let difference =
         |difference: &Difference| Item::new(format!("{}: {} and {}", difference.what, difference.a, difference.b), []);
@@ -24,7 +24,7 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
     let mut sections = vec![
         Section::bare("Sides", blocks),
         Section::bare("Figures of both sides", vec![Block::Table(figures.clone()), Block::Data(figures)]),
-        Section::new("Not the same", vec![Block::Items(conditions)]),
+        Section::new("Different conditions", vec![Block::Items(conditions)]),
     ];
     if !sheets.is_empty() {
         let labels = labels(&names.concat());
@@ -44,37 +44,41 @@ fn sides(names: [&[String]; 2]) -> Vec<Fact> {
     ["first", "second"].into_iter().zip(names).flat_map(side).collect()
 }
 
-/// The certainty of the verdict.
+/// Scope of the verdict.
 fn grade(comparison: &Comparison) -> &'static str {
     match &comparison.line {
-        Some(line) if line.method != Method::SingleRuns => "certain beyond these minutes",
-        _ => "in these minutes",
+        Some(line) if line.method != Method::SingleRuns => "beyond the time of these runs",
+        _ => "for the time of these runs",
     }
 }
 
-/// The verdict in a sentence.
+/// The verdict as a sentence.
 fn verdict(comparison: &Comparison) -> String {
     if let Some(line) = &comparison.line {
         let turns = (line.method == Method::Interleaved).then(|| turns_sentence(line, &comparison.verdict)).flatten();
         return turns.unwrap_or_else(|| line_sentence(line, &comparison.verdict));
     }
     let only_lines = comparison.points.is_empty() && comparison.objective.is_some();
-    let met = |what: &str| {
+    let objective_change = |change: &str| {
         let objective = comparison.objective.map(|objective| objective.to_string()).unwrap_or_default();
-        format!("{objective} {what}, in these minutes.")
+        format!("{objective} {change}, during these runs.")
     };
     match &comparison.verdict {
-        Verdict::Better if only_lines => format!("Better: {}", met("is met now, which no load met before")),
-        Verdict::Worse if only_lines => format!("Worse: {}", met("is met by no load now, and was met before")),
-        Verdict::Better => "Better: the second run is faster by more than noise, in these minutes.".into(),
-        Verdict::Worse => "Worse: the second run is slower by more than noise, in these minutes.".into(),
-        Verdict::Mixed => "Mixed: the second run is better at some loads and worse at others, in these minutes.".into(),
-        Verdict::NoRealChange => "No difference that these runs can show in these minutes.".into(),
-        Verdict::NotComparable(why) => format!("Cannot say: {why}."),
+        Verdict::Better if only_lines => {
+            format!("Better: {}", objective_change("is met now and was missed at all loads before"))
+        }
+        Verdict::Worse if only_lines => {
+            format!("Worse: {}", objective_change("is missed at all loads now and was met before"))
+        }
+        Verdict::Better => "Better: the second run is faster by more than the noise of these runs.".into(),
+        Verdict::Worse => "Worse: the second run is slower by more than the noise of these runs.".into(),
+        Verdict::Mixed => "Mixed: the second run is better at some loads and worse at others.".into(),
+        Verdict::NoRealChange => "No significant difference between these runs.".into(),
+        Verdict::NotComparable(why) => format!("No verdict: {why}."),
     }
 }
 
-/// The verdict on the load lines of targets that were measured in turns; `None` where they do not differ.
+/// The verdict on load lines that were measured alternately; `None` if they do not differ.
 fn turns_sentence(line: &LineComparison, verdict: &Verdict) -> Option<String> {
     let (word, more) = match verdict {
         Verdict::Better => ("Better", "more"),
@@ -86,14 +90,14 @@ fn turns_sentence(line: &LineComparison, verdict: &Verdict) -> Option<String> {
     Some(format!("{word}: the second carries {by} {more}, {b} against {a} IOPS for {}.", line.objective))
 }
 
-/// The verdict on load lines; of single runs with the reservation that other minutes may differ.
+/// The verdict on load lines. For single runs it is limited to the time of the runs.
 fn line_sentence(line: &LineComparison, verdict: &Verdict) -> String {
     let direction = match verdict {
         Verdict::Better => "Better: the load line rose",
         Verdict::Worse => "Worse: the load line fell",
         _ => {
             let (least, when) = (whole_percent(line.resolution), reservation(line, " "));
-            return format!("No difference that these runs can show; {least} % or more would show{when}.");
+            return format!("No significant difference; the smallest detectable difference is {least} %{when}.");
         }
     };
     let (by, a, b) = (share_and_range(&line.ratio), number::three(line.a), number::three(line.b));
@@ -101,12 +105,13 @@ fn line_sentence(line: &LineComparison, verdict: &Verdict) -> String {
     format!("{direction} by {by}, {a} to {b} IOPS for {objective}{when}.")
 }
 
-/// A ratio as a change without its sign: `21 % (12 to 31 %)`.
+/// A ratio as a change without sign: `21 % (12 to 31 %)`.
 fn share_and_range(ratio: &Estimate) -> String {
     let sign = if ratio.value < 1.0 { -1.0 } else { 1.0 };
     let change = |ratio: f64| {
         let change = (ratio - 1.0) * sign;
-        // An interval of a real change may include a change the other way where the scatter of others decided.
+        // The interval of a real change may include the opposite sign if the verdict rests on the scatter of other
+        // runs.
         if change < 0.0 { format!("-{}", whole_percent(-change)) } else { whole_percent(change) }
     };
     let range = number::interval(ratio).map_or_else(String::new, |(low, high)| {
@@ -117,16 +122,16 @@ fn share_and_range(ratio: &Estimate) -> String {
 }
 
 fn reservation(line: &LineComparison, joint: &str) -> String {
-    if line.method == Method::SingleRuns { format!("{joint}in these minutes") } else { String::new() }
+    if line.method == Method::SingleRuns { format!("{joint}during these runs") } else { String::new() }
 }
 
-/// A share in percent without decimals; with one below 10 %.
+/// A share in per cent, with one decimal below 10 %.
 fn whole_percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 9.95 { number::three((percent * 10.0).round() / 10.0) } else { number::whole(percent) }
 }
 
-/// All figures that both sides have.
+/// The figures that both sides have.
 fn figures(comparison: &Comparison) -> Table {
     const COLUMNS: [Column; 5] = [
         Column::text("figure", 0),
@@ -159,7 +164,7 @@ fn figures(comparison: &Comparison) -> Table {
 
 fn quantity(change: &Change) -> String {
     let name = match change.quantity {
-        Quantity::MostIops => "most",
+        Quantity::MostIops => "maximum",
         Quantity::LoadLine => "load line",
         Quantity::Iops => "IOPS",
         Quantity::Mean => "mean",
@@ -188,7 +193,7 @@ const fn judgement(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// A ratio as a change in percent.
+/// A ratio as a change in per cent.
 fn signed(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     if percent.is_finite() { format!("{percent:+.1} %") } else { "–".into() }

@@ -1,4 +1,4 @@
-//! Curves: the verdict, the curve itself, its findings, the figures of its runs, and how it was measured.
+//! Curves: verdict, chart, findings, figures of the runs, and conditions of the measurement.
 
 mod charts;
 mod data;
@@ -7,9 +7,9 @@ mod tables;
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, Ended, Estimate, LoadLine};
 
-use crate::doubts::{self, Doubt};
+use crate::findings::{self, FindingText};
 use crate::page::{Block, Emphasis, Fact, Headline, Page, Section, Visibility};
-use crate::words::{self, Counted, clean, standing};
+use crate::words::{self, Counted, clean, confidence};
 use crate::{number, pick};
 
 pub(super) use charts::plot;
@@ -20,11 +20,11 @@ pub(super) use tables::line;
 pub struct Sheet<'a> {
     /// The curve.
     pub curve: &'a Curve,
-    /// The load lines; fewer than two are not shown.
+    /// The load lines; shown only if there are at least two.
     pub ladder: Vec<LoadLine>,
 }
 
-/// One curve, or several on common scales and then each in full.
+/// A page of one curve, or of several on common scales followed by each in full.
 pub fn curves(sheets: &[Sheet<'_>]) -> Page {
     let curves: Vec<&Curve> = sheets.iter().map(|sheet| sheet.curve).collect();
     let mut page = if let [sheet] = sheets { single(sheet) } else { several(sheets, &curves) };
@@ -40,7 +40,7 @@ fn single(sheet: &Sheet<'_>) -> Page {
     let curve = sheet.curve;
     let kind = if curve.conditions.trace.is_some() { "Replay on" } else { "Load line of" };
     let repeat = Some(&curve.command).filter(|command| !command.is_empty()).map(|command| words::command(command));
-    let next = standing::next(curve).map(|command| ("Next".to_owned(), command));
+    let next = confidence::next(curve).map(|command| ("Next".to_owned(), command));
     Page {
         title: format!("{kind} {}", clean(&curve.subject.name)),
         alert: alert(curve),
@@ -48,35 +48,35 @@ fn single(sheet: &Sheet<'_>) -> Page {
         origin: curve.source.word(),
         figures: figures(curve),
         sections: sections(sheet, 0),
-        next: next.into_iter().chain(repeat.map(|command| ("To repeat it".to_owned(), command))).collect(),
+        next: next.into_iter().chain(repeat.map(|command| ("To repeat".to_owned(), command))).collect(),
         ..Page::default()
     }
 }
 
-/// The reason why the verdict is void, or missing.
+/// The reason why the verdict is void or missing.
 fn alert(curve: &Curve) -> Option<(Emphasis, String)> {
     let ended = words::ended(curve.ended).map(|ended| (Emphasis::Caution, ended.to_owned()));
-    let is_void = |doubt: &Doubt| Emphasis::from(doubt.weight) == Emphasis::Void && doubt.scope.is_none();
-    let void = || doubts::of(curve).into_iter().find(is_void);
-    ended.or_else(|| void().map(|doubt| (Emphasis::Void, format!("Void: {}", doubt.text))))
+    let is_void = |finding: &FindingText| Emphasis::from(finding.weight) == Emphasis::Void && finding.scope.is_none();
+    let void = || findings::of(curve).into_iter().find(is_void);
+    ended.or_else(|| void().map(|finding| (Emphasis::Void, format!("Void: {}", finding.text))))
 }
 
-/// The verdict, and its details in sentences.
+/// The verdict and its details.
 fn headline(curve: &Curve) -> Headline {
-    let confidence = standing::confidence(curve);
+    let confidence = confidence::grade(curve);
     let grade = confidence.as_ref().map_or("", |(grade, _)| grade.words());
     let mut details: Vec<String> =
         confidence.map(|(grade, why)| format!("Confidence: {}: {why}.", grade.name())).into_iter().collect();
-    details.extend(standing::meaning(curve));
+    details.extend(confidence::meaning(curve));
     details.extend(words::limit(curve));
     let knee = curve.knee.map(|knee| {
         let (iops, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
-        format!("Knee: {iops} IOPS at a mean of {mean} ({}).", words::pace(&knee.offered))
+        format!("Knee: {iops} IOPS with a mean latency of {mean}, at {}.", words::pace(&knee.offered))
     });
     let most = pick::fastest(curve).filter(|_| curve.conditions.trace.is_none()).map(|run| {
         let figures = &run.figures;
         let (iops, moved) = (number::three(figures.iops.value), number::throughput(figures.bytes_per_second));
-        format!("Most: {iops} IOPS, {moved} ({}).", words::pace(&run.offered))
+        format!("Maximum throughput: {iops} IOPS, {moved}, at {}.", words::pace(&run.offered))
     });
     let range: Vec<String> = knee.into_iter().chain(most).collect();
     details.extend((!range.is_empty()).then(|| range.join(" ")));
@@ -89,19 +89,19 @@ fn verdict(curve: &Curve) -> String {
     }
     match &curve.load_line {
         Some(line) => format!("Load line: {}{}", words::load_line(line), typical(curve)),
-        None if curve.ended != Ended::Complete => "Load line: none, as the measurement has no end".into(),
-        None if pick::seen(curve).next().is_none() => "Load line: none, as nothing was completed".into(),
-        None => "Load line: none was drawn".into(),
+        None if curve.ended != Ended::Complete => "Load line: none, as the measurement is incomplete".into(),
+        None if pick::seen(curve).next().is_none() => "Load line: none, as no operation completed".into(),
+        None => "Load line: none".into(),
     }
 }
 
-/// The part of the time that keeps the objective at the line.
+/// The time slot in which the objective holds at the load line.
 fn typical(curve: &Curve) -> String {
     let basis = curve.basis.filter(|_| pick::has_line(curve));
-    basis.map_or_else(String::new, |basis| format!(" in the typical {}", standing::slot(basis.slot)))
+    basis.map_or_else(String::new, |basis| format!(" in the typical {}", confidence::slot(basis.slot)))
 }
 
-/// Four numbers around the load line.
+/// Four key figures of the curve.
 fn figures(curve: &Curve) -> Vec<Fact> {
     let time = number::time;
     let fact = |name: &'static str, value: String, note: String| Fact::new(name, value).with_remark(note);
@@ -118,17 +118,17 @@ fn figures(curve: &Curve) -> Vec<Fact> {
     });
     let most = pick::fastest(curve).map(|run| {
         let note = format!("{} at {}", number::throughput(run.figures.bytes_per_second), words::pace(&run.offered));
-        fact("Most completed", format!("{} IOPS", number::three(run.figures.iops.value)), note)
+        fact("Maximum throughput", format!("{} IOPS", number::three(run.figures.iops.value)), note)
     });
     [lightest, at_line, knee, most].into_iter().flatten().collect()
 }
 
-/// The parts of one curve. `index` distinguishes the charts of a page.
+/// The sections of a curve. `index` distinguishes the charts of a page.
 fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<Section> {
     let curve = sheet.curve;
     vec![
         charts::load_curve(curve, index),
-        findings(&doubts::of(curve)),
+        findings(&findings::of(curve)),
         tables::runs(curve),
         tables::streams(curve),
         tables::ladder(&sheet.ladder),
@@ -139,19 +139,19 @@ fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<Section> {
     ]
 }
 
-/// Findings with their remedies, the gravest first.
-pub(super) fn findings(doubts: &[Doubt]) -> Section {
-    let fact = |doubt: &Doubt| {
-        let scope = doubt.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
-        let fact = Fact::new(words::weight(doubt.weight), format!("{}{scope}", doubt.text));
-        fact.with_emphasis(doubt.weight.into()).with_remark(doubt.remedy)
+/// Findings with their remedies, gravest first.
+pub(super) fn findings(findings: &[FindingText]) -> Section {
+    let fact = |finding: &FindingText| {
+        let scope = finding.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
+        let fact = Fact::new(words::weight(finding.weight), format!("{}{scope}", finding.text));
+        fact.with_emphasis(finding.weight.into()).with_remark(finding.remedy)
     };
-    let none = || Block::Text("none that makes these figures questionable".to_owned());
-    let block = if doubts.is_empty() { none() } else { Block::Facts(doubts.iter().map(fact).collect()) };
+    let none = || Block::Text("none".to_owned());
+    let block = if findings.is_empty() { none() } else { Block::Facts(findings.iter().map(fact).collect()) };
     Section::new("Findings", vec![block])
 }
 
-/// The load, its target, the host, and the meaning of the figures.
+/// Load, target, host, and definitions of the figures.
 fn place(curve: &Curve) -> Vec<Fact> {
     let conditions = &curve.conditions;
     let streams = &conditions.streams;
@@ -165,7 +165,7 @@ fn place(curve: &Curve) -> Vec<Fact> {
     let duration = words::duration(&curve.source, curve.wall);
     let intervals = match conditions.trace {
         None => "95 % intervals by batch means",
-        Some(_) => "no intervals, as another hour would be another load",
+        Some(_) => "no intervals, as a recorded load has no repetitions",
     };
     let mount = curve.subject.device.as_ref().and_then(|device| device.mount_options.as_ref());
     let named = [
@@ -175,34 +175,34 @@ fn place(curve: &Curve) -> Vec<Fact> {
         ("mounted", mount.map(|mount| clean(mount)).unwrap_or_default()),
         ("host", curve.host.as_ref().map(words::host).unwrap_or_default()),
         ("source", format!("{}{began}, duration {duration}", words::source(curve))),
-        ("figures", format!("latency: response time from the intended moment; {intervals}; 1 MB is 1,000,000 bytes")),
+        ("figures", format!("latency: response time from the intended start; {intervals}; 1 MB is 1,000,000 bytes")),
     ];
     facts.extend(named.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)));
     facts
 }
 
-/// The meaning of the terms; the same for every curve.
+/// Definitions of terms, the same for every curve.
 fn method() -> Section {
     let facts = [
         (
             "Response time",
-            "runs from the moment an operation was meant to start to its answer; service time from its submission. Under \
-             an open load the first includes the wait for a place.",
+            "is measured from the intended start of an operation to its completion, service time from its submission. Under \
+             an open load, response time includes queueing in the generator.",
         ),
         (
             "Closed load",
-            "keeps so many operations in flight and waits for the storage, so it hides the waiting that clients would \
-             see. An open load arrives by the clock, as clients do. They are drawn apart for that reason.",
+            "keeps a fixed number of operations in flight: a slow storage slows the load down, which hides queueing. An \
+             open load arrives independently of completions, as requests of clients do. The two are drawn as separate lines.",
         ),
         (
             "Load line",
-            "is the highest load that meets the objective. The knee is where throughput over mean response time is \
-             greatest (Kleinrock 1979).",
+            "is the highest load that meets the objective. The knee maximises throughput divided by mean response time \
+             (Kleinrock 1979).",
         ),
         (
             "Intervals",
-            "are 95 % confidence intervals by batch means. They cover chance within the run, not another day, another \
-             device or another load.",
+            "are 95 % confidence intervals by batch means. They cover the variation within a run, not that between days, devices \
+             or loads.",
         ),
         ("Percentiles", "come from histograms whose bins are at most 0.8 % wide."),
         ("Units", "1 MB is 1,000,000 bytes; 1 MiB is 1,048,576."),
@@ -216,11 +216,14 @@ fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
     let recording = curves.first().and_then(|curve| curve.conditions.trace.as_ref());
     let is_replay = curves.iter().all(|curve| curve.conditions.trace.is_some());
     let (title, headline, mut sections) = match recording.filter(|_| is_replay) {
-        _ if curves.is_empty() => ("Load line".to_owned(), plain("There is no curve to show", None), Vec::new()),
+        _ if curves.is_empty() => ("Load line".to_owned(), plain("No curves", None), Vec::new()),
         Some(recording) => {
             let carries = |curve: &&&Curve| pick::fastest(curve).is_some_and(|run| !pick::is_overloaded(run));
             let count = curves.iter().filter(carries).count();
-            let headline = plain(&format!("{count} of {} carry it", curves.len()), Some(words::recording(recording)));
+            let headline = plain(
+                &format!("{count} of {} carry the recorded load", curves.len()),
+                Some(words::recording(recording)),
+            );
             (format!("Replays on {} configurations", curves.len()), headline, vec![tables::replays(curves)])
         }
         None => {
@@ -239,7 +242,7 @@ fn plain(text: &str, detail: Option<String>) -> Headline {
     Headline { text: text.to_owned(), details: detail.into_iter().collect(), ..Headline::default() }
 }
 
-/// Names of runs, numbered if two are the same.
+/// Names of runs, numbered if they are not unique.
 pub(super) fn labels(names: &[String]) -> Vec<String> {
     let count = |names: &[String], name: &String| names.iter().filter(|other| *other == name).count();
     let label = |(index, name): (usize, &String)| match count(names, name) {
@@ -260,29 +263,29 @@ fn best(curves: &[&Curve], labels: &[String]) -> Headline {
     let is_shared = lines.windows(2).all(|pair| pair[0].1 == pair[1].1);
     let best = lines.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value)).filter(|_| is_shared && lines.len() > 1);
     let Some((index, objective, iops)) = best else {
-        let reason = "The curves do not share an objective, so none is called the best.";
+        let reason = "The curves have different objectives, so their load lines are not ranked.";
         return plain("Side by side", Some(reason.to_owned()));
     };
     let is_rival = |(other, _, rate): &&(usize, _, _)| other != index && range(rate).1 >= range(iops).0;
     let rival = lines.iter().find(is_rival).map(|(other, ..)| {
-        format!("Its interval overlaps that of {}: no difference is shown between the two.", labels[*other])
+        format!("Its interval overlaps that of {}: the difference is not significant.", labels[*other])
     });
     let rate = Counted::Operations.rate(iops);
     let (label, origin) = (&labels[*index], curves[*index].source.word());
     plain(&format!("{label} has the highest load line: {rate} for {objective}, {origin}"), rival)
 }
 
-/// The alert of a run among several, and the command that repeats it.
+/// The alert of a run among several, and the command to repeat it.
 pub(super) fn alert_and_command(alert: Option<(Emphasis, String)>, command: &[String]) -> Vec<Block> {
     let alert = alert.map(|(emphasis, text)| {
         let name = if emphasis == Emphasis::Void { "void" } else { "caution" };
         Block::Facts(vec![Fact::new(name, text).with_emphasis(emphasis)])
     });
-    let repeat = [Block::Note("To repeat it:".to_owned()), Block::Listing(words::command(command))];
+    let repeat = [Block::Note("To repeat:".to_owned()), Block::Listing(words::command(command))];
     alert.into_iter().chain(repeat.into_iter().filter(|_| !command.is_empty())).collect()
 }
 
-/// Curves over each other under their labels, and their load lines in a table.
+/// Curves in one chart with their labels, and a table of their load lines.
 pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [Section; 2] {
     let renamed = |(sheet, label): (&Sheet<'_>, &String)| {
         let mut curve = sheet.curve.clone();
@@ -296,7 +299,7 @@ pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [Section; 2] {
     [chart, Section::new("Side by side", vec![tables::side_by_side(&curves)])]
 }
 
-/// Each curve with its verdict and all of its parts, under its label.
+/// Each curve in full with its verdict, under its label.
 pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: Visibility) -> Vec<Section> {
     let mut out = Vec::new();
     for (index, (sheet, label)) in sheets.iter().zip(labels).enumerate() {

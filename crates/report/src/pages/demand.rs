@@ -1,4 +1,4 @@
-//! The demand of inputs: recognised formats, load by class and over time, and the place of origin of each number.
+//! Demand: recognised inputs, load by class and over time, and the origin of each number.
 
 use plimsoll_ingest::{
     Class, Demand, Evidence, Fate, Figure, Measure, MissCurve, Outcome, Reading, Subject, Summary, Verdict,
@@ -10,20 +10,20 @@ use crate::page::{Block, Cell, Column, ColumnKind, Fact, Item, Page, Section, Ta
 
 /// Extent of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum DemandDetail {
     /// The demand.
     Figures,
-    /// The demand, and the place of every number.
+    /// The demand and the origin of every number.
     Origins,
 }
 
-/// Windows in a table over time.
+/// Maximum number of windows in a table over time.
 const WINDOWS_MAX: usize = 48;
-/// Results of benchmarks in a table.
+/// Maximum number of benchmark results in a table.
 const RESULTS_MAX: usize = 60;
 
 /// The inputs and their demand.
-pub fn demand(outcomes: &[Outcome], demand: &Demand, telling: Telling) -> Page {
+pub fn demand(outcomes: &[Outcome], demand: &Demand, detail: DemandDetail) -> Page {
     let readings = || outcomes.iter().filter_map(Outcome::reading);
     let mut sections = vec![Section::bare("Inputs", vec![Block::Table(inputs(outcomes))])];
     sections.extend(demand.subjects.iter().flat_map(subject));
@@ -31,7 +31,7 @@ pub fn demand(outcomes: &[Outcome], demand: &Demand, telling: Telling) -> Page {
         sections.push(Section::bare(format!("Benchmarks: {}", file_name(&reading.name)), evidence(reading)));
         sections.extend(reading.curves.iter().map(miss_curve));
     }
-    if telling == Telling::Origins {
+    if detail == DemandDetail::Origins {
         sections.extend(readings().map(origins));
     }
     sections.push(Section::bare("Doubts", vec![Block::Facts(doubts(outcomes))]));
@@ -100,10 +100,10 @@ fn ignored(outcomes: &[Outcome]) -> Option<String> {
     let (ignored, missing) = (parts(Fate::Ignored).len(), parts(Fate::Missing));
     let mut text = String::new();
     if ignored > 0 {
-        text = format!("{ignored} kinds of sections say nothing of storage and were ignored. ");
+        text = format!("{ignored} kinds of sections without storage figures were ignored. ");
     }
     if !missing.is_empty() {
-        text += &format!("Not in every input: {}.", missing.join(", "));
+        text += &format!("Missing in some inputs: {}.", missing.join(", "));
     }
     (!text.is_empty()).then(|| text.trim_end().to_owned())
 }
@@ -116,7 +116,7 @@ fn minutes(seconds: f64) -> String {
     }
 }
 
-/// The load of one database or host.
+/// The load of a database or host.
 fn subject(subject: &Subject) -> [Section; 3] {
     let name = if subject.name.is_empty() { "Demand" } else { subject.name.as_str() };
     let notes = subject.doubts.iter().map(|doubt| Fact::caution("note", doubt));
@@ -139,9 +139,9 @@ fn windows(subject: &Subject) -> Vec<Fact> {
     let several = if lengths.len() > 1 {
         format!("{} windows of {each}{from}", lengths.len())
     } else {
-        format!("one window of {each}{from}")
+        format!("1 window of {each}{from}")
     };
-    let hidden = if most > 3_900.0 { ": peaks that are shorter are hidden in the averages" } else { "" };
+    let hidden = if most > 3_900.0 { "; averages hide shorter peaks" } else { "" };
     let mut facts = vec![Fact::new("over", format!("{several}{hidden}"))];
     if !subject.instances.is_empty() {
         facts.push(Fact::new("of", subject.instances.join(", ")));
@@ -149,7 +149,7 @@ fn windows(subject: &Subject) -> Vec<Fact> {
     facts
 }
 
-const ONE_WINDOW: [Column; 5] = [
+const SINGLE_WINDOW: [Column; 5] = [
     Column::text("class", 0),
     Column::rate("rate", "IOPS", 0),
     Column::rate("bytes", "MB/s", 0),
@@ -194,7 +194,7 @@ fn classes(subject: &Subject) -> Table {
         row.push(mean(latency, 1e-3));
         Some(row)
     };
-    let columns = if several { WINDOWS.to_vec() } else { ONE_WINDOW.to_vec() };
+    let columns = if several { WINDOWS.to_vec() } else { SINGLE_WINDOW.to_vec() };
     Table::of("Load by class", columns, Class::ALL.into_iter().filter_map(row), |row| row)
 }
 
@@ -215,7 +215,7 @@ fn over_time(subject: &Subject) -> Table {
     };
     let row = |index: usize| {
         let slot = &subject.slots[index];
-        let begin = slot.begin.map_or("not said".to_owned(), |begin| begin.to_string().replace('T', " "));
+        let begin = slot.begin.map_or("unknown".to_owned(), |begin| begin.to_string().replace('T', " "));
         let mut row = vec![Cell::text(begin), Cell::text(minutes(slot.length.as_secs_f64()))];
         for (measure, unit) in [(Measure::Iops, 1.0), (Measure::Throughput, 1e6)] {
             row.extend([Class::Read, Class::Write].map(|class| value(class, measure, index, unit)));
@@ -236,22 +236,22 @@ const RESULTS: [Column; 7] = [
     Column::time("p99", "ms", 1),
 ];
 
-/// Results of benchmarks in one input: beside demand, never part of it.
+/// Benchmark results of an input. They are never part of the demand.
 fn evidence(reading: &Reading) -> Vec<Block> {
     let whole: Vec<&Evidence> = reading.evidence.iter().filter(|one| one.at_s.is_none()).collect();
     let moments = reading.evidence.len() - whole.len();
     if reading.evidence.is_empty() {
         return Vec::new();
     }
-    let mut notes = vec![format!("Measured by {}: what storage gave, not what is asked of it.", reading.kind)];
+    let mut notes = vec![format!("Measured by {}: benchmark results, not part of the demand.", reading.kind)];
     if whole.len() > RESULTS_MAX {
-        notes.push(format!("The first {RESULTS_MAX} of {}: --json has all of them.", whole.len()));
+        notes.push(format!("The first {RESULTS_MAX} of {}: --json has all.", whole.len()));
     }
     if moments > 0 {
         notes.push(format!("{} values over time are in --json.", number::whole(moments as f64)));
     }
     if whole.iter().any(|one| one.transactions_s.is_some()) {
-        notes.push("Rates marked tx are transactions a second, and their times those of transactions.".to_owned());
+        notes.push("Rates marked tx are transactions per second, with transaction response times.".to_owned());
     }
     let shown = whole.into_iter().take(RESULTS_MAX);
     vec![Block::Table(Table::of("Results of benchmarks", RESULTS, shown, result).with_notes(notes))]
@@ -275,13 +275,13 @@ fn result(one: &Evidence) -> Vec<Cell> {
     ]
 }
 
-/// The misses of caches of several sizes.
+/// Misses by cache size.
 fn miss_curve(curve: &MissCurve) -> Section {
     let bytes = |value: f64| Bytes::new(value as u64).to_string();
     let touched = format!("{} by {} reads", bytes(curve.working_set_bytes), number::whole(curve.reads));
     let mut facts = vec![
         Fact::new("touched", touched),
-        Fact::new("followed", format!("{} % of the pages", number::three(100.0 * curve.sampled))),
+        Fact::new("sampled", format!("{} % of the pages", number::three(100.0 * curve.sampled))),
     ];
     let steps = [0.1, 0.25, 0.5, 1.0].into_iter().filter_map(|share: f64| {
         let size = share * curve.working_set_bytes;
@@ -291,10 +291,10 @@ fn miss_curve(curve: &MissCurve) -> Section {
     if !steps.is_empty() {
         facts.push(Fact::new("misses", format!("% of the reads: {}", steps.join(", "))));
     }
-    Section::new("A cache in front of it", vec![Block::Facts(facts)])
+    Section::new("Misses by cache size", vec![Block::Facts(facts)])
 }
 
-/// A figure with its unit.
+/// A figure with unit.
 pub(crate) fn shown(figure: &Figure) -> String {
     let value = figure.value;
     match figure.measure {
@@ -307,7 +307,7 @@ pub(crate) fn shown(figure: &Figure) -> String {
     }
 }
 
-/// The name of a measure.
+/// Name of a measure.
 pub(crate) const fn measure_name(measure: Measure) -> &'static str {
     match measure {
         Measure::Iops => "iops",
@@ -319,7 +319,7 @@ pub(crate) const fn measure_name(measure: Measure) -> &'static str {
     }
 }
 
-/// Every number of an input with its place.
+/// Every number of an input with its origin.
 fn origins(reading: &Reading) -> Section {
     let entry = |figure: &Figure| {
         let part = &reading.scopes[figure.scope as usize].part;
@@ -331,7 +331,7 @@ fn origins(reading: &Reading) -> Section {
     Section::folded(&reading.name, vec![Block::Items(reading.figures.iter().map(entry).collect())])
 }
 
-/// Refused inputs, and cautions about the others.
+/// Refused inputs, and cautions about accepted ones.
 pub(crate) fn doubts(outcomes: &[Outcome]) -> Vec<Fact> {
     let mut facts = Vec::new();
     for outcome in outcomes {

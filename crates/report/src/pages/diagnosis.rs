@@ -1,14 +1,14 @@
-//! Diagnoses: the verdicts, the figures that support them, and the place where each number was read.
+//! Diagnoses: verdicts, supporting figures, and the origin of each number.
 
-mod course;
 mod history;
 mod origins;
+mod over_time;
 mod response;
 mod time;
 
 use maud::{Markup, html};
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OnOffer};
+use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OfferUse};
 use plimsoll_ingest::{Demand, Measure, Outcome, Reading, Subject};
 use plimsoll_units::Bytes;
 
@@ -16,12 +16,12 @@ use super::demand::{doubts, file_name, inputs};
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, Section, Table};
 use crate::words::clean;
-use crate::words::diagnosis::{duration, headline, share, told};
+use crate::words::diagnosis::{duration, headline, share, verdict_text};
 
-/// Inputs that are named as the source of a chart.
+/// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
 
-/// A database or a host with its diagnosis.
+/// A database or host with its diagnosis.
 struct Case<'a> {
     index: usize,
     /// Number of databases and hosts on the page.
@@ -31,7 +31,7 @@ struct Case<'a> {
     readings: &'a [&'a Reading],
 }
 
-/// Diagnoses of every database and host of `demand`, in its order.
+/// Diagnoses of all databases and hosts of `demand`, in its order.
 pub fn diagnoses(outcomes: &[Outcome], demand: &Demand, diagnoses: &[Diagnosis]) -> Page {
     let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
     let count = demand.subjects.len();
@@ -47,7 +47,7 @@ pub fn diagnoses(outcomes: &[Outcome], demand: &Demand, diagnoses: &[Diagnosis])
         _ => Page { title: format!("Diagnoses of {count} databases and hosts"), ..Page::default() },
     };
     if cases.is_empty() {
-        let none = "No input says what is asked of storage.".to_owned();
+        let none = "No input has a storage load.".to_owned();
         page.sections.push(Section::bare("", vec![Block::Text(none)]));
     }
     page.sections.extend(cases.iter().flat_map(Case::sections));
@@ -62,13 +62,13 @@ impl Case<'_> {
         if self.subject.name.is_empty() { "the storage".to_owned() } else { clean(&self.subject.name) }
     }
 
-    /// The title of a section, with the name of the case where there are several.
+    /// The title of a section, with the name of the case if there are several.
     fn title(&self, title: &str) -> String {
         if self.count > 1 { format!("{}: {title}", self.name()) } else { title.to_owned() }
     }
 
     fn headline(&self) -> Headline {
-        let answer = self.found.verdicts.first().and_then(headline).unwrap_or("What was found");
+        let answer = self.found.verdicts.first().and_then(headline).unwrap_or("Findings");
         Headline { text: answer.to_owned(), ..Headline::default() }
     }
 
@@ -81,7 +81,7 @@ impl Case<'_> {
             let within = format!("in {}", duration(self.found.windows.seconds));
             figures.push(Fact::new("Database time", seconds).with_links(place).with_remark(within));
             let active = Fact::new("Active sessions", number::three(split.active));
-            figures.push(active.with_remark("in the mean"));
+            figures.push(active.with_remark("on average"));
             if let Some(busy) = split.host_busy {
                 let of = split.processors.map_or(String::new(), |count| format!("of {}", number::whole(count)));
                 let busy = number::percent((busy * 1e3).round() / 1e3);
@@ -92,7 +92,7 @@ impl Case<'_> {
             let place = link(origins::id(self, most.class, Measure::Latency)).into_iter().collect();
             let of = format!("{}, {} IOPS", most.class.name(), number::three(most.iops));
             let latency = number::time(most.latency_s * 1e9);
-            figures.push(Fact::new("Most in flight", latency).with_links(place).with_remark(of));
+            figures.push(Fact::new("Most I/O in flight", latency).with_links(place).with_remark(of));
         }
         let stored = self.subject.account.as_ref().and_then(|account| account.stored_bytes);
         if let Some(bytes) = stored {
@@ -111,7 +111,7 @@ impl Case<'_> {
         let begin = windows.first.and_then(|slot| slot.begin);
         let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
         let over = match windows.count {
-            1 => format!("one window of {}{from}", duration(windows.longest_s)),
+            1 => format!("1 window of {}{from}", duration(windows.longest_s)),
             count => {
                 let longest = duration(windows.longest_s);
                 format!("{} windows of up to {longest}{from}", number::whole(count as f64))
@@ -125,7 +125,7 @@ impl Case<'_> {
         sections.push(time::what_ifs(self));
         sections.extend(history::section(self));
         sections.extend(history::works(self));
-        sections.extend(course::section(self));
+        sections.extend(over_time::section(self));
         sections.extend(response::section(self));
         sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));
         sections.extend(time::places(self));
@@ -134,26 +134,26 @@ impl Case<'_> {
         sections
     }
 
-    /// Every verdict with its remedy and the places that support it.
+    /// Verdicts with remedies and links to their evidence.
     fn verdicts(&self) -> Section {
         let mut facts = Vec::new();
         for verdict in &self.found.verdicts {
-            let told = told(verdict);
-            let emphasis = if told.word == "answer" { Emphasis::Strong } else { Emphasis::Caution };
+            let text = verdict_text(verdict);
+            let emphasis = if text.kind == "answer" { Emphasis::Strong } else { Emphasis::Caution };
             let links = origins::of_verdict(self, verdict);
-            facts.push(Fact::new(told.word, told.text).with_emphasis(emphasis).with_links(links));
-            facts.extend((!told.remedy.is_empty()).then(|| Fact::new("  do", told.remedy)));
+            facts.push(Fact::new(text.kind, text.text).with_emphasis(emphasis).with_links(links));
+            facts.extend((!text.remedy.is_empty()).then(|| Fact::new("  do", text.remedy)));
         }
         Section::bare(self.title("Findings"), vec![Block::Facts(facts)])
     }
 
-    /// The demand in relation to the ceilings of the configuration.
-    fn ceilings(&self, on: &OnOffer) -> Section {
+    /// The demand relative to the ceilings of the configuration.
+    fn ceilings(&self, on: &OfferUse) -> Section {
         let block = if on.ceilings.is_empty() {
-            let none = "no input says a rate, or the catalogue knows no ceiling of this configuration";
+            let none = "no input has a rate, or the catalogue has no ceiling for this configuration";
             Block::Note(none.to_owned())
         } else {
-            let note = "sustained, of the mix of the busiest window; \"at it\" are windows at or above 95 %";
+            let note = "sustained, for the mix of the busiest window; \"at it\": windows at or above 95 %";
             let table = Table::of("Use of each ceiling", CEILINGS, &on.ceilings, ceiling);
             Block::Table(table.with_notes([note.to_owned()]))
         };
@@ -176,7 +176,7 @@ impl Case<'_> {
         html! {
             (names.join(", "))
             @if more > 0 { " and " (number::whole(more as f64)) " more" }
-            "; " a href={ "#" (origins::section_id(self.index)) } { "where each number was read" }
+            "; " a href={ "#" (origins::section_id(self.index)) } { "origin of each number" }
         }
     }
 }
@@ -184,7 +184,7 @@ impl Case<'_> {
 const CEILINGS: [Column; 6] = [
     Column::text("ceiling", 0),
     Column::text("allows", 0),
-    Column::text("asked", 2),
+    Column::text("demand", 2),
     Column::new("highest", "%", ColumnKind::Share, 0),
     Column::new("mean", "%", ColumnKind::Share, 1),
     Column::new("at it", "windows", ColumnKind::Share, 0),
@@ -198,7 +198,7 @@ fn ceiling(ceiling: &CeilingUse) -> Vec<Cell> {
     vec![
         Cell::text(&ceiling.name),
         rate(ceiling.allows),
-        rate(ceiling.asked),
+        rate(ceiling.demand),
         Cell::three(ceiling.highest * 100.0).with_gauge(ceiling.highest),
         Cell::three(ceiling.mean * 100.0),
         Cell::figure(number::whole(ceiling.near as f64), ceiling.near as f64),

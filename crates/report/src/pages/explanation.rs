@@ -1,4 +1,4 @@
-//! A run compared with the theoretical figures of a configuration, load by load, and the likely causes of differences.
+//! A run compared with the theoretical figures of a configuration by load, and likely causes of differences.
 
 use plimsoll_catalogue::Status;
 use plimsoll_choose::{Explanation, Row};
@@ -10,10 +10,11 @@ use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, Section, Table};
 use crate::words::{clean, offer as words, offered};
 
-/// An open load with a smaller share of completed operations grew a queue: its latency is that of the run's length.
+/// Open loads with a lower share of completed operations are overloaded: their latency depends on the length of the
+/// run.
 const KEPT_UP: f64 = 0.97;
 
-/// A run beside theory: the highest rates, every load, and the causes.
+/// Compares a run with theory: highest rates, every load, and causes.
 pub fn explanation(explanation: &Explanation) -> Page {
     let offer = &explanation.offer;
     let mut details = vec![offer.config.to_string()];
@@ -21,20 +22,20 @@ pub fn explanation(explanation: &Explanation) -> Page {
     let (measured, theory) = (most(|row| row.iops.0), most(|row| row.iops.1));
     if let Some(ratio) = share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));
-        details.push(format!("Most: {measured} IOPS measured, {theory} in theory ({ratio})."));
+        details.push(format!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})."));
     }
     if let Some(binding) = explanation.standing.binding() {
         let status = offer.ceilings[binding.ceiling].cite.status.name();
         details.push(format!("Ceiling: {} ({status}).", words::bound(offer, binding)));
     }
-    let text = format!("Measured beside theory: {}", offer.title);
+    let text = format!("Measured against theory: {}", offer.title);
     let sections = vec![
         Section::bare("Load by load", vec![Block::Table(table(&explanation.rows))]),
         causes(explanation),
         Section::bare("Sources", vec![Block::Facts(sources(explanation))]),
     ];
     let headline = Headline { text, grade: "measured against simulated", details };
-    Page { title: "Measured beside theory".to_owned(), headline: Some(headline), sections, ..Page::default() }
+    Page { title: "Measured against theory".to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 
 fn table(rows: &[Row]) -> Table {
@@ -52,7 +53,7 @@ fn table(rows: &[Row]) -> Table {
         Column::time(mean, "theory", 2),
         Column::time(p99, "measured", 3),
         Column::time(p99, "theory", 3),
-        Column::new("binds", "in theory", ColumnKind::Text, 4),
+        Column::new("limit", "in theory", ColumnKind::Text, 4),
     ];
     let time = |row: &Row, iops: f64, ns: f64| match ns {
         _ if grew(row, iops) => Cell::text("grew"),
@@ -80,7 +81,7 @@ fn rate(iops: f64) -> Cell {
     if iops > 0.0 { Cell::rate(iops) } else { Cell::unknown() }
 }
 
-/// The limits that bind in theory, each from its first load to its last.
+/// Binding limits in theory, with the ranges of loads.
 fn binding(rows: &[Row]) -> Option<String> {
     let mut spells: Vec<(&str, &Row, &Row)> = Vec::new();
     for row in rows {
@@ -96,23 +97,23 @@ fn binding(rows: &[Row]) -> Option<String> {
         format!("{} ({loads})", clean(name))
     };
     let spells: Vec<String> = spells.iter().map(spell).collect();
-    (!spells.is_empty()).then(|| format!("binds in theory: {}", spells.join("; ")))
+    (!spells.is_empty()).then(|| format!("limits in theory: {}", spells.join("; ")))
 }
 
-/// Microseconds when some mean is below a millisecond.
+/// Microseconds if any mean is below a millisecond.
 fn unit(rows: &[Row]) -> Unit {
     let means = rows.iter().flat_map(|row| [row.mean_ns.0, row.mean_ns.1]).filter(|ns| *ns > 0.0);
     if means.fold(f64::INFINITY, f64::min) < 1e6 { Unit::Micro } else { Unit::Milli }
 }
 
-/// Unknown where a queue grew, as latency is then that of the run's length.
+/// Ratio of measured to theoretical figures; unknown for overloaded runs.
 fn ratio(row: &Row) -> Cell {
     let ratio = row.ratio();
     let sound = ratio.is_finite() && !grew(row, row.iops.0) && !grew(row, row.iops.1);
     if sound { Cell::figure(format!("{ratio:.2}"), ratio) } else { Cell::unknown() }
 }
 
-/// More operations arrived than were completed.
+/// True if more operations arrived than were completed.
 fn grew(row: &Row, iops: f64) -> bool {
     matches!(row.offered, Pace::Open { rate, .. } if iops < rate.as_f64() * KEPT_UP)
 }
@@ -120,18 +121,18 @@ fn grew(row: &Row, iops: f64) -> bool {
 fn share(measured: f64, theory: f64) -> Option<String> {
     let share = measured / theory;
     let text = if share > 2.0 {
-        format!("{} times that", number::three(share))
+        format!("{} times the theoretical maximum", number::three(share))
     } else {
-        format!("{:.0} % of it", share * 100.0)
+        format!("{:.0} % of the theoretical maximum", share * 100.0)
     };
     share.is_finite().then_some(text)
 }
 
 fn causes(explanation: &Explanation) -> Section {
     if explanation.causes.is_empty() {
-        return Section::bare("Causes", vec![Block::Text("Causes: none stands out".to_owned())]);
+        return Section::bare("Causes", vec![Block::Text("Causes: none identified".to_owned())]);
     }
-    let items = explanation.causes.iter().map(|cause| Item::new(&cause.what, [format!("-> {}", cause.why)]));
+    let items = explanation.causes.iter().map(|cause| Item::new(&cause.difference, [format!("-> {}", cause.cause)]));
     Section::new("Likely causes", vec![Block::Items(items.collect())])
 }
 

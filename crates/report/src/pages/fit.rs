@@ -1,21 +1,21 @@
-//! A fitted model: its parameters with intervals, the quality of the fit, and the alternatives.
+//! A fitted model: parameters with intervals, quality of the fit, and alternatives.
 
 use plimsoll_analyse::{Fitted, Misfit, Parameter};
 
 use crate::number;
 use crate::page::{Block, Cell, Column, Fact, Headline, Page, Section, Table};
 
-/// A model that was fitted to runs.
+/// A model fitted to runs.
 pub fn fit(fitted: &Fitted) -> Page {
-    let foretells = match &fitted.held_out {
-        Some(held_out) => format!("; loads left out are foretold within {}", misfit(*held_out)),
-        None => "; too few loads to leave one out".into(),
+    let prediction = match &fitted.held_out {
+        Some(held_out) => format!("; predicts held-out loads within {}", misfit(*held_out)),
+        None => "; too few loads for cross-validation".into(),
     };
-    let described = format!("Describes the measured response times within {}{foretells}.", misfit(fitted.error));
+    let described = format!("Describes the measured response times within {}{prediction}.", misfit(fitted.error));
     let columns = [Column::text("parameter", 0), Column::text("value", 0)];
     let table = Table::of("Parameters", columns, &fitted.parameters, row);
     let evidence =
-        fitted.parameters.iter().map(|one| Fact::new("known by", format!("{}: {}", one.name, one.identified_by)));
+        fitted.parameters.iter().map(|fit| Fact::new("known by", format!("{}: {}", fit.name, fit.identified_by)));
     let sections = vec![
         Section::bare("Parameters", vec![Block::Table(table)]),
         Section::bare("Evidence", vec![Block::Facts(evidence.collect())]),

@@ -1,7 +1,8 @@
-//! Products that carry a load, the cheapest first; products that the measured storage resembles; the others with reasons.
+//! Products that carry a load, cheapest first; products that resemble the measured storage; rejected products with
+//! reasons.
 
 use plimsoll_catalogue::{Ceiling, Status};
-use plimsoll_choose::{Carries, Matches, Need, Rejected, Resemblance};
+use plimsoll_choose::{Matches, Need, Rejected, Resemblance, SuitableOffer};
 
 use super::limit;
 use crate::number;
@@ -11,23 +12,23 @@ use crate::words::{self, clean, offer};
 /// Extent of the lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Every product that carries the load; of the others, a few for each reason.
+    /// All products that carry the load; of the others, a few for each reason.
     #[default]
     Normal,
-    /// Every product, each with its own reason.
+    /// All products, each with its own reason.
     All,
 }
 
-/// Doubts that are listed where not all are.
+/// Maximum number of doubts to list.
 const DOUBTS_MAX: usize = 5;
-/// Names that are listed for each reason.
+/// Maximum number of names for each reason.
 const NAMES_MAX: usize = 5;
 
-/// The catalogue matched against a load.
+/// Products of the catalogue matched with a load.
 pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Detail) -> Page {
-    let carries = Section::bare("Products that carry it", vec![Block::Table(table(need, &matches.carries))]);
-    let misses = "Their ceilings suffice, and their response times as simulated miss the objective; few vendors publish \
-                  one, so measure before you rule them out";
+    let carries = Section::bare("Products that carry it", vec![Block::Table(table(need, &matches.suitable))]);
+    let misses = "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish response \
+                  times, so measure before excluding them";
     let nearly = if matches.nearly.is_empty() {
         Vec::new()
     } else {
@@ -48,7 +49,8 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
     }
 }
 
-/// The end of a measurement: the cheapest products that carry its load, and those that nearly do if few have a price.
+/// Summary for the end of a measurement: the cheapest products that carry its load, and near misses if few have a
+/// price.
 pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Page {
     const SHOWN: usize = 3;
     const COLUMNS: [Column; 4] = [
@@ -57,16 +59,16 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
         Column::text("simulated", 0),
         Column::new("room", "", ColumnKind::Share, 0),
     ];
-    let asked = format!("{} IOPS at {}", number::three(need.iops), need.objective);
-    let priced = matches.carries.iter().filter(|one| one.price.is_some()).count();
+    let need_text = format!("{} IOPS at {}", number::three(need.iops), need.objective);
+    let priced = matches.suitable.iter().filter(|one| one.price.is_some()).count();
     let slow = if priced >= SHOWN { 0 } else { matches.nearly.len().min(SHOWN - 1) };
-    let shown = matches.carries.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
-    let verdict = if matches.carries.is_empty() {
-        format!("No product of the catalogue was found that would carry {asked}")
+    let shown = matches.suitable.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
+    let verdict = if matches.suitable.is_empty() {
+        format!("No product in the catalogue carries {need_text}")
     } else {
-        format!("Would carry {asked}, cheapest first")
+        format!("Products that carry {need_text}, cheapest first")
     };
-    let row = |one: &Carries| {
+    let row = |one: &SuitableOffer| {
         vec![
             Cell::text(offer::configuration(&one.offer)),
             Cell::money(one.price.as_ref().map(|price| price.monthly)),
@@ -75,10 +77,10 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
         ]
     };
     let missed = (slow > 0).then(|| {
-        let last = if slow == 1 { "the last one misses".to_owned() } else { format!("the last {slow} miss") };
-        format!("{last} the objective as far as is known, and would suffice otherwise")
+        let last = if slow == 1 { "the last misses".to_owned() } else { format!("the last {slow} miss") };
+        format!("{last} the objective according to simulation; its ceilings suffice")
     });
-    let provenance = "response times are simulated, ceilings and prices from documents: none of it was measured";
+    let provenance = "response times are simulated, ceilings and prices are from documents; none was measured";
     let nearest = near.first().map_or_else(String::new, |one| format!("{}; ", nearest(one)));
     let notes = missed.into_iter().chain([format!("{nearest}all: plimsoll match"), provenance.to_owned()]);
     let table = Block::Table(Table::of("Products", COLUMNS, shown, row));
@@ -87,10 +89,10 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
 }
 
 fn headline(need: &Need, matches: &Matches) -> Headline {
-    let text = if matches.carries.is_empty() {
-        "No product of the catalogue was found that would carry this load line at this objective"
+    let text = if matches.suitable.is_empty() {
+        "No product in the catalogue carries this load line at this objective"
     } else {
-        "Products that would carry this load line at this objective, cheapest first"
+        "Products that carry this load line at this objective, cheapest first"
     };
     let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join("; ");
     let capacity = Some(need.capacity).filter(|capacity| capacity.get() > 0);
@@ -105,12 +107,12 @@ const COLUMNS: [Column; 7] = [
     Column::rate("ceiling", "IOPS", 0),
     Column::new("room", "above it", ColumnKind::Share, 1),
     Column::new("reached", "simulated", ColumnKind::Text, 0),
-    Column::text("binds", 0),
+    Column::text("limit", 0),
     Column::new("status", "of the limit", ColumnKind::Text, 2),
 ];
 
-fn table(need: &Need, carries: &[Carries]) -> Table {
-    let row = |one: &Carries| {
+fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
+    let row = |one: &SuitableOffer| {
         let allowed = one.binds.as_ref().map(|(_, iops)| *iops);
         vec![
             Cell::text(offer::configuration(&one.offer)),
@@ -123,11 +125,11 @@ fn table(need: &Need, carries: &[Carries]) -> Table {
         ]
     };
     let unpriced = carries.iter().position(|one| one.price.is_none());
-    let groups = unpriced.map(|row| (row, "no price in the catalogue under these terms:".to_owned()));
+    let groups = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
     Table { groups: groups.into_iter().collect(), ..Table::of("Products", COLUMNS, carries, row) }
 }
 
-/// The capacity of a ceiling above the need: `+40 %`, and from double on `x 2.5`.
+/// Headroom of a ceiling above the need: `+40 %`, or `x 2.5` from 2 on.
 fn headroom(allowed: Option<f64>, needed: f64) -> String {
     match allowed.map(|allowed| allowed / needed).filter(|times| times.is_finite()) {
         None => UNKNOWN.to_owned(),
@@ -136,15 +138,15 @@ fn headroom(allowed: Option<f64>, needed: f64) -> String {
     }
 }
 
-/// The ceiling that binds, found by its name.
-fn binding(one: &Carries) -> Option<&Ceiling> {
+/// The ceiling with the name of the binding limit.
+fn binding(one: &SuitableOffer) -> Option<&Ceiling> {
     let (name, _) = one.binds.as_ref()?;
     one.offer.ceilings.iter().find(|ceiling| *ceiling.name == **name)
 }
 
-/// Requirements and doubts of the products, and the origin of the figures.
+/// Requirements and doubts of products, and the origin of the figures.
 fn sources(matches: &Matches, detail: Detail) -> Vec<Fact> {
-    let offered = || matches.carries.iter().chain(&matches.nearly);
+    let offered = || matches.suitable.iter().chain(&matches.nearly);
     let needs = by_product(offered(), |one| one.offer.needs().iter().map(ToString::to_string).collect());
     let doubts = by_product(offered(), |one| one.offer.doubts().into_iter().map(|doubt| doubt.text).collect());
     let most = if detail == Detail::All { doubts.len() } else { DOUBTS_MAX };
@@ -154,7 +156,7 @@ fn sources(matches: &Matches, detail: Detail) -> Vec<Fact> {
     let mut facts: Vec<Fact> = needs.iter().map(|need| about("needs", need)).collect();
     facts.extend(doubts.iter().take(most).map(|doubt| about("doubt", doubt)));
     if doubts.len() > most {
-        facts.push(Fact::new("", format!("and {} doubts more", doubts.len() - most)));
+        facts.push(Fact::new("", format!("and {} more doubts", doubts.len() - most)));
     }
     let mut used: Vec<Status> = offered().filter_map(binding).map(|ceiling| ceiling.cite.status).collect();
     used.extend(offered().filter_map(|one| one.price.as_ref()).map(|price| price.cite.status));
@@ -166,10 +168,10 @@ fn sources(matches: &Matches, detail: Detail) -> Vec<Fact> {
     facts
 }
 
-/// Each sentence with its products, the commonest first.
+/// Sentences with their products, the most common first.
 fn by_product<'a>(
-    carries: impl Iterator<Item = &'a Carries>,
-    sentences: impl Fn(&Carries) -> Vec<String>,
+    carries: impl Iterator<Item = &'a SuitableOffer>,
+    sentences: impl Fn(&SuitableOffer) -> Vec<String>,
 ) -> Vec<(String, Vec<&'a str>)> {
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     for one in carries {
@@ -188,17 +190,17 @@ fn by_product<'a>(
 
 fn resembling(near: &[Resemblance]) -> Section {
     let entry = |one: &Resemblance| Item::new(format!("{}, {}: {}", one.config, factor(one.factor), points(one)), []);
-    Section::new("What was measured most resembles", vec![Block::Items(near.iter().map(entry).collect())])
+    Section::new("Products that resemble the measured storage", vec![Block::Items(near.iter().map(entry).collect())])
 }
 
-/// The nearest in one sentence.
+/// The nearest product as a phrase.
 fn nearest(nearest: &Resemblance) -> String {
-    format!("most like {} ({})", clean(&nearest.config.to_string()), factor(nearest.factor))
+    format!("most similar: {} ({})", clean(&nearest.config.to_string()), factor(nearest.factor))
 }
 
-/// A factor of more than two is no resemblance.
+/// A factor above two is no resemblance.
 fn factor(factor: f64) -> String {
-    let far = if factor > 2.0 { ", which is far" } else { "" };
+    let far = if factor > 2.0 { ", a poor match" } else { "" };
     format!("within a factor of {factor:.2}{far}")
 }
 
@@ -211,17 +213,17 @@ fn points(one: &Resemblance) -> String {
     format!("IOPS measured / modelled at depth {}", points.join(", "))
 }
 
-/// One entry a reason, the commonest first; with [`Detail::All`] one a product.
+/// An entry per reason, the most common first; with [`Detail::All`] an entry per product.
 fn rejected(rejected: &[Rejected], detail: Detail) -> Section {
     let items: Vec<Item> = if detail == Detail::All {
-        rejected.iter().map(|one| Item::new(format!("{}: {}", one.name, one.why), [])).collect()
+        rejected.iter().map(|one| Item::new(format!("{}: {}", one.name, one.reason), [])).collect()
     } else {
         groups(rejected).iter().map(|group| Item::new(group.words(), [])).collect()
     };
     Section::folded(format!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
 }
 
-/// Products that are rejected for the same reason.
+/// Products rejected for the same reason.
 struct Group<'r> {
     reason: String,
     members: Vec<&'r Rejected>,
@@ -230,12 +232,12 @@ struct Group<'r> {
 impl Group<'_> {
     fn words(&self) -> String {
         let names: Vec<&str> = self.members.iter().map(|one| product(&one.name)).collect();
-        let reason = if let [only] = self.members.as_slice() { &only.why } else { &self.reason };
+        let reason = if let [only] = self.members.as_slice() { &only.reason } else { &self.reason };
         format!("{} - {reason}: {}", self.members.len(), first(&names))
     }
 }
 
-/// The first names, and the number of the others.
+/// The first names and the number of others.
 fn first(names: &[&str]) -> String {
     match names.len().saturating_sub(NAMES_MAX) {
         0 => names.join(", "),
@@ -256,9 +258,9 @@ fn groups(rejected: &[Rejected]) -> Vec<Group<'_>> {
     groups
 }
 
-/// A reason without the details of a product: its name becomes `it`, numbers with their units become dots.
+/// A reason without product details: the name becomes `it`, numbers with units become dots.
 fn reason(one: &Rejected) -> String {
-    let why = one.why.replace(product(&one.name), "it");
+    let why = one.reason.replace(product(&one.name), "it");
     let words = why.split(' ').map(|word| if word.starts_with(|c: char| c.is_ascii_digit()) { "…" } else { word });
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "ns", "us", "ms", "s"];
     let mut kept: Vec<&str> = Vec::new();
@@ -270,7 +272,7 @@ fn reason(one: &Rejected) -> String {
     kept.join(" ")
 }
 
-/// The product of a configuration: `aws/gp3` of `stripe(2,64KiB) of aws/gp3:size=100`.
+/// The product of a configuration: `aws/gp3` for `stripe(2,64KiB) of aws/gp3:size=100`.
 fn product(configuration: &str) -> &str {
     let volume = configuration.rsplit(" of ").next().unwrap_or(configuration);
     volume.split([':', ' ']).next().unwrap_or(volume)
@@ -281,7 +283,7 @@ mod tests {
     use super::*;
 
     fn many(reasons: &[(&str, &str)]) -> Vec<Rejected> {
-        reasons.iter().map(|(name, why)| Rejected { name: (*name).into(), why: (*why).into() }).collect()
+        reasons.iter().map(|(name, why)| Rejected { name: (*name).into(), reason: (*why).into() }).collect()
     }
 
     fn check(rejected: &[(&str, &str)], expected: &[&str]) {

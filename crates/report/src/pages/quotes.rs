@@ -1,6 +1,6 @@
 //! Configurations: capacity, sustained rates, price, binding limit and the price of lifting it.
 //!
-//! Every figure has the status of its source beside it.
+//! Every figure is shown with the status of its source.
 
 use plimsoll_catalogue::{Ask, Charge, MachineShape, Offer, Often, Price, SharingMode, Status};
 use plimsoll_choose::Quote;
@@ -10,7 +10,7 @@ use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, Section
 use crate::words::offer as words;
 use crate::{money, number};
 
-/// Other prices that are listed where none is chosen.
+/// Maximum number of prices to list if none is chosen.
 const PRICES_MAX: usize = 5;
 
 const COLUMNS: [Column; 7] = [
@@ -19,11 +19,11 @@ const COLUMNS: [Column; 7] = [
     Column::rate("MB/s", "", 1),
     Column::monthly("price", 0),
     Column::new("per 1,000", "IOPS", ColumnKind::Money, 2),
-    Column::text("binds", 0),
+    Column::text("limit", 0),
     Column::new("status", "of the limit", ColumnKind::Text, 3),
 ];
 
-/// A comparison of several configurations, then each in full. Empty for none.
+/// Comparison of several configurations, then each in full. Empty for no configuration.
 pub fn quotes(quotes: &[Quote]) -> Page {
     let Some(first) = quotes.first() else { return Page::default() };
     let title = match quotes {
@@ -32,7 +32,7 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     };
     let table = Table::of("Configurations", COLUMNS, quotes, row);
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
-    let heading = if same { asked(&first.ask) } else { "Sustained, each for its own load".to_owned() };
+    let heading = if same { asked(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
     let mut sections = vec![Section::new(heading, vec![comparison])];
     sections.extend(quotes.iter().map(section));
@@ -42,7 +42,7 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     Page { title, figures, sections, ..Page::default() }
 }
 
-/// The sustained rate, the price and the binding limit, each with its status.
+/// Sustained rate, price and binding limit with their statuses.
 fn figures(quote: &Quote) -> Vec<Fact> {
     let mut figures = Vec::new();
     if let Some(binding) = quote.standing.binding() {
@@ -61,7 +61,7 @@ fn figures(quote: &Quote) -> Vec<Fact> {
 }
 
 fn asked(ask: &Ask) -> String {
-    format!("Sustained, for {}", words::ask(ask))
+    format!("Sustained rates for {}", words::ask(ask))
 }
 
 fn row(quote: &Quote) -> Vec<Cell> {
@@ -81,10 +81,10 @@ fn row(quote: &Quote) -> Vec<Cell> {
     ]
 }
 
-/// One configuration in full.
+/// A configuration in full.
 fn section(quote: &Quote) -> Section {
     let offer = &quote.offer;
-    let holds = (offer.capacity.get() > 0).then(|| format!(", holds {}", words::capacity(offer.capacity)));
+    let holds = (offer.capacity.get() > 0).then(|| format!(", capacity {}", words::capacity(offer.capacity)));
     let mut facts = carries(quote);
     facts.push(price(quote));
     facts.extend(limits(quote));
@@ -152,7 +152,7 @@ fn statuses(quote: &Quote) -> Vec<Status> {
 
 fn carries(quote: &Quote) -> Vec<Fact> {
     let Some(binding) = quote.standing.binding() else {
-        return vec![Fact::new("carries", "not known: the catalogue has no ceiling for this load")];
+        return vec![Fact::new("carries", "unknown: the catalogue has no ceiling for this load")];
     };
     let ceilings = &quote.offer.ceilings;
     let (asked, status) = (words::ask(&quote.ask), ceilings[binding.ceiling].cite.status.name());
@@ -200,7 +200,7 @@ fn total(price: &Price) -> String {
     format!("{} a month{once}{region}", price.monthly)
 }
 
-/// `storage, 500 GiB-month`; a part with one price by the month is counted: `2 x disk`.
+/// `storage, 500 GiB-month`; a part with a monthly price is counted: `2 x disk`.
 fn bought(part: &Charge) -> String {
     match (&*part.per, part.quantity) {
         ("month", quantity) if (quantity - 1.0).abs() < 1e-9 => part.name.to_string(),
@@ -213,7 +213,7 @@ fn limits(quote: &Quote) -> Vec<Fact> {
     let Some(binding) = quote.standing.binding() else { return Vec::new() };
     let offer = &quote.offer;
     let ceiling = &offer.ceilings[binding.ceiling];
-    let binds = Fact::new("binds", words::bound(offer, binding)).with_emphasis(Emphasis::Strong);
+    let binds = Fact::new("limit", words::bound(offer, binding)).with_emphasis(Emphasis::Strong);
     let mut facts = vec![binds.with_remark(words::cite(&ceiling.cite))];
     if let Some(next) = quote.standing.next() {
         let status = offer.ceilings[next.ceiling].cite.status.name();
@@ -224,9 +224,9 @@ fn limits(quote: &Quote) -> Vec<Fact> {
         let machine = ceiling.lift.iter().any(|name| &**name == "machine");
         let names: Vec<&str> = ceiling.lift.iter().map(|name| &**name).filter(|name| *name != "machine").collect();
         let none = match names.as_slice() {
-            _ if machine => "another machine may raise it; which one is not worked out".to_owned(),
-            [] => "nothing that can be chosen raises it".to_owned(),
-            names => format!("no other choice of {} raises it", names.join(" or ")),
+            _ if machine => "another machine may raise it".to_owned(),
+            [] => "no option raises it".to_owned(),
+            names => format!("no other value of {} raises it", names.join(" or ")),
         };
         facts.push(Fact::new("lift", none));
     }

@@ -1,4 +1,4 @@
-//! The runs that were kept.
+//! Kept runs.
 
 use plimsoll_record::{Curve, Objective, SuiteRun};
 
@@ -8,11 +8,11 @@ use crate::words;
 /// A kept run.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
-    /// The name that commands take.
+    /// Name for use in commands.
     pub name: String,
-    /// The result in a sentence: a load line, or the reason why there is none.
+    /// The result as a sentence: a load line, or the reason why there is none.
     pub result: String,
-    /// The load line, in operations per second.
+    /// The load line in operations per second.
     pub iops: Option<f64>,
     /// The objective of the load line.
     pub objective: Option<Objective>,
@@ -40,7 +40,7 @@ impl KeptRun {
 pub fn runs(runs: &[KeptRun]) -> Page {
     let columns = [Column::new("run", "", ColumnKind::Name, 0), Column::text("result", 0)];
     let table = Table::of("Kept runs", columns, runs, |run| vec![Cell::text(&run.name), Cell::text(&run.result)]);
-    let none = runs.is_empty().then(|| Block::Text("no run was kept yet: start with `plimsoll measure .`".to_owned()));
+    let none = runs.is_empty().then(|| Block::Text("no runs yet: start with `plimsoll measure .`".to_owned()));
     let table = Table { layout: TableLayout::Lines, ..table };
     let sections = vec![Section::bare("Kept runs", none.into_iter().chain([Block::Table(table)]).collect())];
     Page { title: "Kept runs".to_owned(), sections, ..Page::default() }

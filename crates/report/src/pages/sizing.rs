@@ -1,4 +1,4 @@
-//! Sizing: the choice and the frontier first, then the ranking, the design point, and the configurations that fail.
+//! Sizing: the choice, the frontier, the ranking, the design point, and configurations that fail.
 
 mod details;
 
@@ -16,11 +16,11 @@ use crate::scale::Scale;
 use crate::words::diagnosis::share;
 use crate::words::{offer, sizing as words};
 
-/// Rows of the frontier, of the slower and of the failing configurations that precede the collapsed rest.
+/// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
-/// Configurations that are listed in all.
+/// Maximum number of configurations to list.
 const OTHERS_MAX: usize = 40;
-/// Doubts about the first choice.
+/// Maximum number of doubts about the first choice.
 const DOUBTS_MAX: usize = 3;
 
 /// A sizing with its inputs.
@@ -28,11 +28,11 @@ struct Sized<'a> {
     sizing: &'a Sizing,
     account: Option<&'a Account>,
     outcomes: &'a [Outcome],
-    /// Choices that are shown.
+    /// Maximum number of choices to show.
     most: usize,
 }
 
-/// A sizing with at most `most` choices. With an account of the database's time, each choice has its effect on that.
+/// A page with at most `most` choices. With a split of the database's time, each choice shows its effect on it.
 pub fn sizing(
     sizing: &Sizing,
     what_ifs: &WhatIfs,
@@ -69,13 +69,13 @@ impl Sized<'_> {
         if objectives.is_empty() { objectives } else { format!(" at {objectives}") }
     }
 
-    /// The effect of a choice on the database's time, where both sides are known.
+    /// Effect of a choice on the database's time, if both are known.
     fn effect(&self, choice: &Choice) -> Option<DatabaseEffect> {
         let latencies = choice.latency.iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
         effect(self.account?, &Latencies(latencies)).filter(|effect| !effect.parts.is_empty())
     }
 
-    /// The layout that is cheaper than the cheapest choice of all.
+    /// The layout that is cheaper than the cheapest single volume.
     fn best_layout(&self) -> Option<&VolumeLayout> {
         let first = self.sizing.choices.first().and_then(Choice::total);
         let is_cheaper = |layout: &&VolumeLayout| match (layout.total, first) {
@@ -85,7 +85,7 @@ impl Sized<'_> {
         self.sizing.layouts.first().filter(is_cheaper)
     }
 
-    /// The platform's caution if the figures are not the whole demand of other storage, then the verdict.
+    /// The verdict, preceded by the platform's caution if the figures do not transfer to other storage.
     fn headline(&self) -> Headline {
         let platform = &self.sizing.wanted.platform;
         let cluster = platform.cluster.as_ref();
@@ -98,32 +98,39 @@ impl Sized<'_> {
         Headline { text, grade: "simulated", details: sentences.map(full_stop).chain(details).collect() }
     }
 
-    /// The result in a sentence, with the sentences that complete it.
+    /// The result as a sentence, and sentences that complete it.
     fn verdict(&self) -> (String, Vec<String>) {
-        let Sizing { wanted, nearly, slower, looked_at, .. } = self.sizing;
-        let (looked, meets) = (number::whole(*looked_at as f64), self.objectives());
+        let Sizing { wanted, nearly, slower, evaluated, .. } = self.sizing;
+        let (looked, meets) = (number::whole(*evaluated as f64), self.objectives());
         let answer = words::answer(wanted).into_iter();
         if let Some(layout) = self.best_layout() {
             let price = layout.total.map_or_else(|| "an unknown price".to_owned(), |total| format!("{total} a month"));
-            let single = layout
-                .single
-                .map_or_else(|| "no single volume does".to_owned(), |single| format!("a single volume {single}"));
-            let text = format!("{price} carries it{meets}: {}; {single}", words::layout(layout));
+            let single = layout.single.map_or_else(
+                || "no single volume carries the load".to_owned(),
+                |single| format!("a single volume {single}"),
+            );
+            let text = format!("The load is carried for {price}{meets}: {}; {single}", words::layout(layout));
             return (text, answer.collect());
         }
         let Some(first) = self.sizing.choices.first() else {
             let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
             let near = near.map_or_else(String::new, |near| {
-                format!(": the nearest has {}, so looser objectives would find it", words::reached(&near.reached))
+                format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached))
             });
-            let slower = if slower.is_empty() { "" } else { " and is no slower than today" };
-            let text = format!("Of {looked} configurations none was found that carries it{meets}{slower}{near}");
+            let slower = if slower.is_empty() { "" } else { " without being slower than today" };
+            let text = format!("None of {looked} configurations carries the load{meets}{slower}{near}");
             return (text, answer.collect());
         };
         let name = offer::configuration(&first.offer);
-        let text = match &first.price {
-            Some(price) => format!("{} a month is the least that carries it{meets}: {name}", price.monthly),
-            None => format!("{name} carries it{meets}; its price is not known"),
+        let text = if let Some(price) = &first.price {
+            format!("Cheapest configuration that carries the load{meets}: {name}, {} a month", price.monthly)
+        } else {
+            let priced = slower.iter().find_map(|choice| Some((choice, choice.total()?)));
+            let priced = priced.map_or_else(String::new, |(choice, total)| {
+                let (name, slower) = (offer::configuration(&choice.offer), words::slower(&choice.slower));
+                format!("; the cheapest with a price, {name} for {total} a month, is slower than today: {slower}")
+            });
+            format!("{name} carries the load{meets}; its price is unknown{priced}")
         };
         let saved = self.effect(first).map(|effect| format!("Database time: {} for the same work.", saved(&effect)));
         (text, answer.chain([full_stop(sentence(&words::reason(first)))]).chain(saved).collect())
@@ -139,18 +146,21 @@ impl Sized<'_> {
         }
         let headroom = Fact::new("Headroom", number::percent(wanted.headroom));
         facts.push(headroom.with_remark("above the expected load"));
-        facts.push(Fact::new("Keeps", offer::capacity(wanted.capacity)).with_remark("at the end"));
+        facts.push(Fact::new("Capacity", offer::capacity(wanted.capacity)).with_remark("at the end of the period"));
         let objectives = words::objectives(&wanted.objectives);
         if !objectives.is_empty() {
             facts.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
         }
         if let Some(effect) = self.sizing.choices.first().and_then(|first| self.effect(first)) {
-            facts.push(Fact::new("Database time", saved(&effect)).with_remark("with the cheapest, for the same work"));
+            facts.push(
+                Fact::new("Database time", saved(&effect))
+                    .with_remark("with the cheapest configuration, for the same work"),
+            );
         }
         facts
     }
 
-    /// The cheapest: its limits, machine and doubts, and each class compared with today.
+    /// The cheapest choice: limits, machine, doubts, and comparison of each class with today.
     fn first(&self) -> Option<Section> {
         let first = self.sizing.choices.first()?;
         let effect = self.effect(first);
@@ -159,7 +169,7 @@ impl Sized<'_> {
         Some(Section::new(offer::configuration(&first.offer), blocks))
     }
 
-    /// Response times of a choice by class, with those of today, and the effect of each on the database's time.
+    /// Response times of a choice by class, compared with today, and the effect on the database's time.
     fn classes(&self, choice: &Choice, effect: Option<&DatabaseEffect>) -> Table {
         let today = |one: &ClassLatency| {
             let known = self.sizing.wanted.today.iter().find(|(class, _)| *class == one.class);
@@ -187,7 +197,7 @@ impl Sized<'_> {
         Table::of("Response times by class", columns, &choice.latency, row).without_unknown()
     }
 
-    /// Configurations of all levels, each with sessions that wait less than with every cheaper one.
+    /// The price frontier: configurations with less waiting than every cheaper configuration.
     fn more_money(&self) -> Option<Section> {
         let frontier = &self.sizing.frontier;
         if frontier.len() < 2 {
@@ -213,15 +223,17 @@ impl Sized<'_> {
         };
         let rows = frontier.iter().zip(words::frontier(self.sizing)).take(FEW);
         let mut table = Table::of("Configurations by price", columns, rows, row);
+        table.notes.push(
+            "Mean number of sessions waiting for reads and log writes at the expected load, simulated.".to_owned(),
+        );
+        let more = frontier.len().saturating_sub(FEW);
         table
             .notes
-            .push("Sessions waiting for reads and the log, the mean at the expected load, simulated.".to_owned());
-        let more = frontier.len().saturating_sub(FEW);
-        table.notes.extend((more > 0).then(|| format!("and {more} dearer and faster ones: --json has all")));
-        Some(Section::new("What more money buys", vec![Block::Table(table)]))
+            .extend((more > 0).then(|| format!("and {more} faster and more expensive configurations: --json has all")));
+        Some(Section::new("Faster configurations by price", vec![Block::Table(table)]))
     }
 
-    /// Redo and temporary data on their own volumes, where that is cheaper or the only way.
+    /// Layouts with separate volumes for redo and temporary data that are cheaper or the only solution.
     fn layouts(&self) -> Option<Section> {
         let columns = [
             Column::configuration(),
@@ -240,29 +252,30 @@ impl Sized<'_> {
                 Cell::or_unknown(machine, |machine| Cell::text(machine.to_string())),
             ]
         };
-        let note =
-            "A volume for redo holds an hour of it, one for temporary data a tenth of the capacity; 16 GiB at least.";
+        let note = "The redo volume has room for an hour of redo, the volume for temporary data a tenth of the capacity; at least 16 GiB each.";
         let table = Table::of("Layouts", columns, &self.sizing.layouts, row).without_unknown();
-        let heading = "Redo and temporary data on volumes of their own";
+        let heading = "Redo and temporary data on separate volumes";
         let section = || Section::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))]);
         (!self.sizing.layouts.is_empty()).then(section)
     }
 
     fn ranking(&self) -> Section {
-        let looked = number::whole(self.sizing.looked_at as f64);
-        let heading =
-            format!("Of {looked} configurations, the cheapest of each product that carries it{}", self.objectives());
+        let looked = number::whole(self.sizing.evaluated as f64);
+        let heading = format!(
+            "The cheapest configuration of each product that carries the load{}, of {looked} examined",
+            self.objectives()
+        );
         let choices = self.choices();
         let more = self.sizing.choices.len() - choices.len();
-        let mut table = self.table("Choices, the cheapest first", choices);
-        table.notes.extend((more > 0).then(|| format!("and {more} dearer ones: --most shows more")));
-        let unread = "Prices that were not read anywhere count a quarter more in the ranking.".to_owned();
-        table.notes.extend(choices.iter().any(Choice::has_unread_price).then_some(unread));
+        let mut table = self.table("Choices, cheapest first", choices);
+        table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
+        let unread = "The ranking adds a quarter to unverified prices.".to_owned();
+        table.notes.extend(choices.iter().any(Choice::has_unverified_price).then_some(unread));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         Section::new(heading, blocks.collect())
     }
 
-    /// A row for each configuration.
+    /// A row per configuration.
     fn table(&self, label: &str, choices: &[Choice]) -> Table {
         let columns = vec![
             Column::configuration(),
@@ -272,7 +285,7 @@ impl Sized<'_> {
             Column::new("room", "above", ColumnKind::Share, 0),
             Column::new("reached", "simulated", ColumnKind::Text, 1),
             Column::new("reads", "mean", ColumnKind::Text, 3),
-            Column::new("binds", "first", ColumnKind::Text, 1),
+            Column::new("first", "limit", ColumnKind::Text, 1),
             Column::text("then", 5),
             Column::new("database", "time", ColumnKind::Text, 5),
             Column::text("doubts", 4),
@@ -296,12 +309,12 @@ impl Sized<'_> {
             ]
         };
         let unpriced = choices.iter().position(|choice| choice.price.is_none());
-        let groups = unpriced.map(|row| (row, "no price in the catalogue under these terms:".to_owned()));
+        let groups = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
         let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
         Table { groups: groups.into_iter().collect(), ..table }
     }
 
-    /// Price against waiting sessions; `None` of a single choice.
+    /// Price against waiting sessions; `None` for a single choice.
     fn picture(&self) -> Option<Chart> {
         let spot = |(index, choice): (usize, &Choice)| {
             let (price, waiting) = (choice.total()?, choice.waiting(&self.sizing.wanted.points[0])?);
@@ -309,7 +322,7 @@ impl Sized<'_> {
             Some(Spot {
                 x: price.as_f64(),
                 y: waiting,
-                tip: format!("{name}: {price} a month, {} sessions wait", number::three(waiting)),
+                tip: format!("{name}: {price} a month, {} sessions waiting", number::three(waiting)),
                 label: (index + 1).to_string(),
             })
         };
@@ -325,7 +338,7 @@ impl Sized<'_> {
         let plane = Plane {
             x: Axis { name: "price a month", scale: Scale::for_latency(cheap, dear), label: number::short },
             y: Axis {
-                name: "sessions that wait for reads and the log, simulated",
+                name: "sessions waiting for reads and log writes, simulated",
                 scale: Scale::from_zero(most),
                 label: number::three,
             },
@@ -334,11 +347,11 @@ impl Sized<'_> {
         let description = "The table below has the figures; numbers are ranks.";
         let drawn =
             both("choices-price", "Price against waiting sessions", description, |size| chart::plane(&plane, size));
-        let source = maud::html! { "list prices and ceilings of the catalogue, each with its document at the end" };
+        let source = maud::html! { "list prices and ceilings of the catalogue; documents are listed at the end" };
         Some(Chart::new(figure(&drawn, &source)))
     }
 
-    /// Configurations that carry the load more slowly than the storage of today.
+    /// Configurations that carry the load but are slower than the present storage.
     fn slower(&self) -> Option<Section> {
         let slower = &self.sizing.slower;
         let entry = |choice: &Choice| {
@@ -349,42 +362,42 @@ impl Sized<'_> {
         let mut blocks = vec![Block::Items(slower.iter().take(FEW).map(entry).collect())];
         let more = slower.len().saturating_sub(FEW);
         blocks.extend((more > 0).then(|| Block::Note(format!("and {more} more"))));
-        let heading = "Carries it, and is slower than today (--may-be-slower ranks these, too)";
+        let heading = "Carry the load, but slower than today (--may-be-slower includes them in the ranking)";
         (!slower.is_empty()).then(|| Section::new(heading, blocks))
     }
 
-    /// Configurations that carry the load and miss an objective.
+    /// Configurations that carry the load but miss an objective.
     fn nearly(&self) -> Vec<Section> {
         let nearly = &self.sizing.nearly[..self.sizing.nearly.len().min(OTHERS_MAX)];
         if nearly.is_empty() {
             return Vec::new();
         }
         let (few, more) = nearly.split_at(nearly.len().min(FEW.min(self.most)));
-        let misses = "Their ceilings suffice, and their response times as simulated miss the objective; few vendors \
-                      publish one, so measure before you rule them out";
+        let misses = "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish \
+                      response times, so measure before excluding them";
         let table = |choices| Block::Table(self.table("Configurations that miss the objective", choices));
         vec![
-            Section::bare("Carries it, and misses the objective", vec![Block::Text(misses.to_owned()), table(few)]),
-            Section::detail("More that misses the objective", vec![table(more)]),
+            Section::bare("Carry the load, but miss the objective", vec![Block::Text(misses.to_owned()), table(few)]),
+            Section::detail("More configurations that miss the objective", vec![table(more)]),
         ]
     }
 
     fn rejected(&self) -> Vec<Section> {
         let rejected = &self.sizing.rejected;
         let (few, rest) = rejected.split_at(rejected.len().min(self.most.max(FEW)));
-        let entry = |one: &Rejection| Item::new(format!("{}: {}", one.name, words::why(&one.why)), []);
+        let entry = |one: &Rejection| Item::new(format!("{}: {}", one.name, words::why(&one.reason)), []);
         let mut blocks = vec![Block::Items(few.iter().map(entry).collect())];
         blocks.extend((!rest.is_empty()).then(|| Block::Note(format!("and {} more", rest.len()))));
-        let columns = [Column::text("product", 0), Column::text("carries", 0), Column::text("why not", 0)];
+        let columns = [Column::text("product", 0), Column::text("carries", 0), Column::text("reason", 0)];
         let row = |one: &Rejection| {
-            let share = one.why.share();
+            let share = one.reason.share();
             let carries = if share > 0.0 { Cell::percent(share).with_gauge(share) } else { Cell::unknown() };
-            vec![Cell::text(&one.name), carries, Cell::text(words::why(&one.why))]
+            vec![Cell::text(&one.name), carries, Cell::text(words::why(&one.reason))]
         };
         let table = Table::of("Products that do not carry it", columns, rejected.iter().take(OTHERS_MAX), row);
         vec![
-            Section::folded(format!("Does not carry it, the nearest first: {}", rejected.len()), blocks),
-            Section::detail("Share of the design point that they carry", vec![Block::Table(table)]),
+            Section::folded(format!("Do not carry the load, nearest first: {}", rejected.len()), blocks),
+            Section::detail("Share of the design point carried", vec![Block::Table(table)]),
         ]
     }
 }
@@ -394,7 +407,7 @@ fn read(choice: &Choice) -> Option<&ClassLatency> {
     choice.latency.iter().find(|one| one.class.name().contains("reads")).or(choice.latency.first())
 }
 
-/// The change of the database's time: `12.3 % less`.
+/// Change of the database's time: `12.3 % less`.
 fn saved(effect: &DatabaseEffect) -> String {
     let saved = effect.saved();
     if saved >= 0.0 { format!("{} less", share(saved)) } else { format!("{} more", share(-saved)) }
@@ -404,12 +417,12 @@ fn full_stop(text: impl std::fmt::Display) -> String {
     format!("{text}.")
 }
 
-/// Doubts that are listed.
+/// Number of doubts to list.
 #[derive(Clone, Copy)]
 enum Doubts {
     /// At most [`DOUBTS_MAX`].
     First,
-    /// Each, with its sort and its source.
+    /// All, with kind and source.
     All,
 }
 
@@ -423,7 +436,7 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
     facts.extend((!slower.is_empty()).then(|| Fact::caution("slower", slower)));
     if let Some(peak) = &choice.peak {
         let (iops, lasts) = (number::rate(peak.bound.iops), offer::lasting(peak.seconds));
-        facts.push(Fact::new("burst", format!("{iops} IOPS for {lasts} while credits last: it is sized without them")));
+        facts.push(Fact::new("burst", format!("{iops} IOPS for {lasts} while credits last: excluded from the sizing")));
     }
     facts.extend(choice.machine.as_ref().map(|machine| Fact::new("machine", words::machine(machine))));
     facts.extend(choice.yearly_loss.map(|share| Fact::new("loss", words::yearly_loss(share))));
@@ -437,11 +450,11 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
         Doubts::First => {
             facts.extend(choice.risks.iter().take(DOUBTS_MAX).map(|risk| Fact::caution("doubt", &risk.text)));
             let more = choice.risks.len().saturating_sub(DOUBTS_MAX);
-            facts.extend((more > 0).then(|| Fact::new("", format!("and {more} doubts more: --json has all"))));
+            facts.extend((more > 0).then(|| Fact::new("", format!("and {more} more doubts: --json has all"))));
         }
         Doubts::All => facts.extend(choice.risks.iter().map(|risk| {
             let source = risk.cite.as_deref().map(offer::cite).unwrap_or_default();
-            Fact::caution(words::risk(risk.sort), &risk.text).with_remark(source)
+            Fact::caution(words::risk(risk.kind), &risk.text).with_remark(source)
         })),
     }
     facts

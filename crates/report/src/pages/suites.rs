@@ -1,8 +1,8 @@
-//! Suites: the verdict, the listings in the layout of the original tools, the figures of the steps, and the conditions.
+//! Suites: verdict, listings in the layout of the original tools, figures of the steps, and conditions.
 
-mod beside;
-mod crowds;
 mod data;
+mod sessions;
+mod side_by_side;
 
 use maud::{Markup, html};
 use plimsoll_record::{StepWork, SuiteRun};
@@ -10,18 +10,18 @@ use plimsoll_units::Span;
 
 use super::curves::{alert_and_command, findings, labels};
 use crate::chart::{Bar, Fill, bars, sentence};
-use crate::crowds::{Group, group_verdict, groups};
-use crate::doubts;
+use crate::findings;
 use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Chart, Emphasis, Fact, Headline, Page, Section};
+use crate::sessions::{Group, group_verdict, groups};
 use crate::suite::{Row, meanings, rows, skipped, table};
 use crate::words::{self, clean, database};
 
-/// Bars of a picture.
+/// Maximum number of bars.
 const BARS_MAX: usize = 40;
 
-/// One suite, or several: their common figures first, then each in full.
+/// A page of one suite, or of several: common figures first, then each in full.
 pub fn suites(suites: &[SuiteRun]) -> Page {
     let mut page = if let [suite] = suites { single(suite) } else { several(suites) };
     page.sections.push(Section::bare("", vec![data::data(suites)]));
@@ -58,10 +58,10 @@ fn single(suite: &SuiteRun) -> Page {
 
 fn several(suites: &[SuiteRun]) -> Page {
     let labels = labels(&suites.iter().map(title).collect::<Vec<_>>());
-    let mut sections = beside::sections(suites);
+    let mut sections = side_by_side::sections(suites);
     let headline = (!sections.is_empty()).then(|| Headline {
         text: "Side by side".to_owned(),
-        details: vec!["The common figures of the suites come first, then each suite in full.".to_owned()],
+        details: vec!["The common figures of the suites, followed by each suite in full.".to_owned()],
         ..Headline::default()
     });
     for (index, (suite, label)) in suites.iter().zip(&labels).enumerate() {
@@ -80,38 +80,38 @@ fn title(suite: &SuiteRun) -> String {
     format!("{} on {}", clean(&suite.suite), clean(&suite.subject.name))
 }
 
-/// The tool that the suite follows, and its settings.
+/// The tool that the suite reimplements, and its settings.
 fn settings(suite: &SuiteRun) -> String {
     let settings: Vec<String> = suite.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("{}: {}", clean(&suite.follows), clean(&settings.join(", ")))
 }
 
-/// The reason why the verdict is void, or missing.
+/// The reason why the verdict is void or missing.
 fn alert(suite: &SuiteRun) -> Option<(Emphasis, String)> {
     let ended = words::ended(suite.ended).map(|ended| (Emphasis::Caution, ended.to_owned()));
     let void = || {
-        let doubts = doubts::of_suite(suite);
-        doubts.into_iter().find(|doubt| Emphasis::from(doubt.weight) == Emphasis::Void && doubt.scope.is_none())
+        let findings = findings::of_suite(suite);
+        findings.into_iter().find(|finding| Emphasis::from(finding.weight) == Emphasis::Void && finding.scope.is_none())
     };
-    ended.or_else(|| void().map(|doubt| (Emphasis::Void, format!("Void: {}", doubt.text))))
+    ended.or_else(|| void().map(|finding| (Emphasis::Void, format!("Void: {}", finding.text))))
 }
 
-/// Commands that read the snapshots of the database, and the one that repeats the suite.
+/// Commands that analyse the snapshots of the database, and the command to repeat the suite.
 fn next(suite: &SuiteRun) -> Vec<(String, String)> {
     let snapshots = suite.database.as_ref().and_then(|side| side.snapshots.as_ref());
     let commands = |file: &String| {
         let file = words::command(std::slice::from_ref(file));
         [
-            ("Its demand of storage".to_owned(), format!("plimsoll diagnose {file}")),
+            ("Its storage demand".to_owned(), format!("plimsoll diagnose {file}")),
             ("Storage that carries it".to_owned(), format!("plimsoll size {file} --capacity SIZE")),
         ]
     };
-    let repeat = ("To repeat it".to_owned(), words::command(&suite.command));
+    let repeat = ("To repeat".to_owned(), words::command(&suite.command));
     snapshots.into_iter().flat_map(commands).chain([repeat]).filter(|(_, command)| !command.is_empty()).collect()
 }
 
-/// The parts of one suite. `untold` are the groups whose load lines the headline lacks; `index` distinguishes the charts of a
-/// page.
+/// The sections of a suite. `untold` are the groups whose load lines are not in the headline; `index` distinguishes the
+/// charts of a page.
 fn sections(suite: &SuiteRun, untold: &[Group<'_>], groups: &[Group<'_>], index: usize) -> Vec<Section> {
     let listing = |listing: &plimsoll_record::Listing| {
         Section::new(clean(&listing.title), vec![Block::Listing(listing.text.clone())])
@@ -124,18 +124,18 @@ fn sections(suite: &SuiteRun, untold: &[Group<'_>], groups: &[Group<'_>], index:
     let mut out: Vec<Section> = suite.listings.iter().map(listing).collect();
     out.push(Section::bare("Verdicts", vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
     out.push(Section::bare("Load lines", untold.iter().flat_map(|group| line(suite, group)).collect()));
-    out.extend(crowds::sections(suite, groups, index));
+    out.extend(sessions::sections(suite, groups, index));
     out.extend(pictures(suite, &rows, index));
-    out.push(Section::new("Behind these figures", vec![Block::Table(table(suite))]));
+    out.push(Section::new("Details", vec![Block::Table(table(suite))]));
     let measured = meanings(&rows).into_iter().map(|(names, measures)| format!("{names}: {}", clean(measures)));
-    let left_out = skipped(suite).map(|(name, why)| format!("{}: left out, as {}", clean(name), clean(why)));
-    out.push(Section::new("What they measure", measured.chain(left_out).map(Block::Text).collect()));
-    out.push(findings(&doubts::of_suite(suite)));
+    let left_out = skipped(suite).map(|(name, why)| format!("{}: skipped, as {}", clean(name), clean(why)));
+    out.push(Section::new("Definitions", measured.chain(left_out).map(Block::Text).collect()));
+    out.push(findings(&findings::of_suite(suite)));
     out.push(Section::bare("Target and conditions", vec![Block::Facts(place(suite))]));
     out
 }
 
-/// The load line of a group, then the rest of its verdict.
+/// The load line of a group, and the rest of its verdict.
 fn line(suite: &SuiteRun, group: &Group<'_>) -> Vec<Block> {
     let verdict = group_verdict(suite, group);
     let line = verdict.line.map(|line| Block::Heading(format!("{line} - {}", suite.source.word())));
@@ -153,8 +153,8 @@ fn pictures(suite: &SuiteRun, rows: &[Row<'_>], index: usize) -> [Section; 2] {
         Section::bare(title, block.into_iter().collect())
     };
     [
-        section("moved", "Moved per second", "Of several rounds the median one.", &rates),
-        section("times", "Time of an operation", "Full bars are the median, hollow ones the 99th percentile.", &times),
+        section("moved", "Throughput", "Median of several rounds.", &rates),
+        section("times", "Time of an operation", "Full bars: median; hollow bars: 99th percentile.", &times),
     ]
 }
 
@@ -162,7 +162,7 @@ fn source(suite: &SuiteRun) -> String {
     format!("{} on {}", suite.source.word(), clean(&suite.subject.name))
 }
 
-/// A chart below its lead and above its source.
+/// A chart with its introduction and source.
 fn chart(lead: &str, picture: &Markup, source: &str) -> Block {
     Block::Chart(Chart::new(html! { p class="lead" { (lead) } (figure(picture, &html! { (source) })) }))
 }

@@ -1,9 +1,9 @@
-//! What-ifs of a sizing: other levels, another size of the cache, growth, hot and cold parts on separate storage.
+//! What-ifs of a sizing: other performance levels, another cache size, growth, separate storage for hot and cold data.
 
 use plimsoll_choose::hours::{LevelReplay, Rule};
 use plimsoll_choose::sizing::Choice;
 use plimsoll_choose::what_if::{
-    CacheSize, CacheWhatIf, HORIZON_MONTHS, LevelsOfChoice, NoLonger, Outgrown, SaidBy, Split, Tiers, WhatIfs,
+    CacheSize, CacheWhatIf, EstimateSource, HORIZON_MONTHS, LevelsOfChoice, Outgrown, OutgrownBy, Split, Tiers, WhatIfs,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -11,13 +11,13 @@ use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Section, Table};
 use crate::words::{offer, sizing as words};
 
-/// A section for each what-if that was asked for.
+/// A section for each requested what-if.
 pub(super) fn sections(what_ifs: &WhatIfs) -> Vec<Section> {
     let mut sections = Vec::new();
     match &what_ifs.levels {
         Some(choices) if choices.is_empty() => {
-            let none = "What if the level changed? No choice has a level that can be set while it is used; --provider \
-                        oci looks at those that have one";
+            let none = "What if the level changed? No choice has a level that can be changed online; --provider \
+                        oci selects products that have such levels";
             sections.push(Section::bare("What if the level changed?", vec![Block::Heading(none.to_owned())]));
         }
         Some(choices) => sections.extend(choices.iter().map(levels)),
@@ -56,7 +56,7 @@ fn levels(choice: &LevelsOfChoice) -> Section {
             Cell::rate(f64::from(replay.changes)),
         ]
     };
-    let measured = "the demand as it was measured, window by window: without growth, and without peaks that are shorter \
+    let measured = "the measured demand by window, without growth and without peaks shorter \
                     than a window";
     let notes = choice.replays.iter().filter_map(|replay| timetable(&replay.rule)).chain([measured.to_owned()]);
     let table = Table::of("Levels", LEVELS, &choice.replays, row).with_notes(notes);
@@ -64,7 +64,7 @@ fn levels(choice: &LevelsOfChoice) -> Section {
     Section::new(heading, vec![Block::Table(table)])
 }
 
-/// A wait of more than a few seconds is a queue that grew for minutes or hours.
+/// Waits of more than a few seconds are shown as minutes or hours, as they are those of a queue that keeps growing.
 fn time(span: Span) -> String {
     if span < Span::from_secs(10) { span.to_string() } else { words::length(span.as_secs_f64()) }
 }
@@ -102,12 +102,12 @@ fn cache(what_if: &CacheWhatIf) -> Section {
         ]
     };
     let by = match what_if.by {
-        SaidBy::Database => {
-            "the database's own estimate of its cache; scans, sorts and writes are taken to stay as they are"
+        EstimateSource::Database => {
+            "the database's own estimate of its cache; scans, sorts and writes are assumed unchanged"
         }
-        SaidBy::Trace => "worked out of the trace: a cache of whole pages above what was traced",
+        EstimateSource::Trace => "computed from the trace: a cache of whole pages above the traced storage",
     };
-    let slower = "a smaller cache makes sessions wait more often: that has no price here";
+    let slower = "the cost of longer waits with a smaller cache is not included";
     let smaller = what_if.sizes.iter().any(|size| size.more_bytes < 0.0).then_some(slower);
     let notes = [Some(by), smaller].into_iter().flatten().map(str::to_owned);
     let table = Table::of("Sizes of the cache", CACHES, &what_if.sizes, row).with_notes(notes);
@@ -116,16 +116,20 @@ fn cache(what_if: &CacheWhatIf) -> Section {
 
 fn verdict(what_if: &CacheWhatIf) -> String {
     let Some(present) = what_if.present else {
-        return "The present choice has no price: nothing to compare with".to_owned();
+        return "The present choice has no price to compare with".to_owned();
     };
     if what_if.sizes.iter().all(|size| size.memory.is_none()) {
-        return format!("The present choice costs {present} a month: --ram-price '5 USD' (a GiB and month) compares");
+        return format!(
+            "The present choice costs {present} a month: --ram-price '5 USD' (per GiB and month) compares it with memory"
+        );
     }
     let Some((better, sum)) = what_if.better().and_then(|better| Some((better, better.sum?))) else {
-        return format!("RAM is not the better buy: no larger cache and its storage cost less than {present} a month");
+        return format!(
+            "More memory is more expensive: no larger cache with its storage costs less than {present} a month"
+        );
     };
     let cache = gib(better.bytes);
-    format!("RAM is the better buy: {sum} a month with a cache of {cache}, {present} with the present one")
+    format!("More memory is cheaper: {sum} a month with a cache of {cache}, {present} a month with the present cache")
 }
 
 fn gib(bytes: f64) -> String {
@@ -138,13 +142,18 @@ fn price(choice: Option<&Choice>) -> Cell {
 }
 
 fn configuration(choice: Option<&Choice>) -> Cell {
-    Cell::text(choice.map_or_else(|| "nothing carries it".to_owned(), |choice| offer::configuration(&choice.offer)))
+    Cell::text(
+        choice.map_or_else(
+            || "no configuration carries the load".to_owned(),
+            |choice| offer::configuration(&choice.offer),
+        ),
+    )
 }
 
 const GROWTH: [Column; 5] = [
     Column::new("in", "months", ColumnKind::Share, 0),
     Column::rate("expected", "IOPS", 0),
-    Column::new("keeps", "", ColumnKind::Text, 0),
+    Column::new("capacity", "", ColumnKind::Text, 0),
     Column::monthly("price", 0),
     Column::text("cheapest", 0),
 ];
@@ -152,9 +161,9 @@ const GROWTH: [Column; 5] = [
 fn growth(outgrown: &Outgrown) -> Section {
     let name = offer::configuration(&outgrown.offer);
     let ends = match &outgrown.ends {
-        None => format!("{name} suffices for {HORIZON_MONTHS} months and more"),
+        None => format!("{name} suffices for at least {HORIZON_MONTHS} months"),
         Some((0, why)) => format!("{name} does not suffice today: {}", reason(why)),
-        Some((month, why)) => format!("{name} suffices until month {}, then no longer: {}", month - 1, reason(why)),
+        Some((month, why)) => format!("{name} suffices until month {}: {}", month - 1, reason(why)),
     };
     let heading = format!("What if it grew by {} a year? {ends}", number::percent(outgrown.yearly));
     let table = Table::of("Growth", GROWTH, &outgrown.later, |later| {
@@ -166,18 +175,18 @@ fn growth(outgrown: &Outgrown) -> Section {
             configuration(later.choice.as_ref()),
         ]
     });
-    let note = "sufficing has the headroom in it; prices are today's";
+    let note = "headroom is included; prices are today's";
     Section::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))])
 }
 
-fn reason(why: &NoLonger) -> String {
+fn reason(why: &OutgrownBy) -> String {
     match why {
-        NoLonger::Carries(rejection) => words::why(&rejection.why),
-        NoLonger::Meets => "its response times miss the objective, as simulated".to_owned(),
+        OutgrownBy::Limits(rejection) => words::why(&rejection.reason),
+        OutgrownBy::Objective => "its simulated response times miss the objective".to_owned(),
     }
 }
 
-/// Names of hot parts in a cell; the others are counted.
+/// Maximum number of hot parts to name in a cell.
 const NAMES_MAX: usize = 3;
 
 const TIERS: [Column; 4] = [
@@ -201,12 +210,12 @@ fn tiers(parted: &Tiers) -> Section {
         ]
     };
     let mut notes = vec![Block::Note(format!(
-        "bytes of the {} parts are not known: the capacity is shared evenly among them, which is a guess",
+        "sizes of {} parts are unknown: an equal share of the capacity is assumed for each",
         parted.parts
     ))];
     if parted.splits.is_empty() {
-        notes.push(Block::Note("no way to part them is carried on both sides".to_owned()));
+        notes.push(Block::Note("no separation is carried by both volumes".to_owned()));
     }
     let table = Block::Table(Table::of("Hot and cold parts", TIERS, &parted.splits, row));
-    Section::new("What if hot and cold parts were kept apart?", std::iter::once(table).chain(notes).collect())
+    Section::new("What if hot and cold data were on separate volumes?", std::iter::once(table).chain(notes).collect())
 }

@@ -1,4 +1,4 @@
-//! A page for a terminal. Knows no result.
+//! Renders a page for a terminal.
 
 use super::TextStyle;
 use super::paint::{INDENT, Line, Tone, cut, hanging, wrap};
@@ -11,12 +11,12 @@ use crate::page::{
 };
 use crate::words::clean;
 
-/// Columns before an entry of a list; twice as many before what belongs to it.
+/// Indentation of list entries; remarks are indented twice as far.
 const STEP: usize = 2;
-/// Letters of the longest bar of shares.
+/// Maximum length of a bar of letters.
 const SHARES_MAX: usize = 64;
 
-/// The parts, an empty line to be put between them.
+/// The parts of the page, to be separated by empty lines.
 pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<Line>> {
     let mut parts = vec![page.subject.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)).collect()];
     let alert = page.alert.iter().flat_map(|(emphasis, text)| paragraph(text, tone(*emphasis), 0, style));
@@ -24,7 +24,7 @@ pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<Line>> {
     parts.push(alert.chain(verdict).collect());
     let shown = page.shown().filter(|part| part.visibility != Visibility::Detail);
     parts.extend(shown.map(|part| section(part, style)));
-    // A command is copied: it is never wrapped.
+    // Commands are never wrapped, so that they can be copied.
     let next = |(purpose, command): &(String, String)| Line::plain(clean(&format!("{purpose}: {command}")));
     parts.push(page.next.iter().map(next).collect());
     parts
@@ -68,7 +68,7 @@ fn section(section: &Section, style: &TextStyle) -> Vec<Line> {
     lines
 }
 
-/// A bar of letters for each name, then the meaning of the letters.
+/// A bar of letters for each name, then the legend.
 fn shares(shares: &Shares, style: &TextStyle) -> Vec<Line> {
     let name = shares.bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(style.width / 3);
     let width = (style.width - name - 2).min(SHARES_MAX);
@@ -79,7 +79,7 @@ fn shares(shares: &Shares, style: &TextStyle) -> Vec<Line> {
     shares.bars.iter().map(bar).chain(legend).collect()
 }
 
-/// The parts as letters, each boundary rounded to a letter, so that a narrower part has none.
+/// The parts as letters. Boundaries are rounded, so narrow parts may vanish.
 fn letters(parts: &[(char, f64)], width: usize) -> String {
     let total: f64 = parts.iter().map(|(_, share)| share).sum();
     let mut out = String::new();
@@ -103,7 +103,7 @@ const fn tone(emphasis: Emphasis) -> Tone {
     }
 }
 
-/// A name with its value, hanging, then what belongs to it.
+/// A hanging name with its value, then components and remarks.
 fn fact(fact: &Fact, style: &TextStyle) -> Vec<Line> {
     let width = style.width - INDENT;
     let mut lines: Vec<Line> =
@@ -129,7 +129,7 @@ fn item(item: &Item, style: &TextStyle) -> Vec<Line> {
     lines
 }
 
-/// Columns within the width, then the notes; nothing without rows.
+/// A table that fits the width, and its notes; empty without rows.
 fn table(table: &Table, style: &TextStyle) -> Vec<Line> {
     let whole = table.with_intervals();
     if whole.rows.is_empty() {
@@ -149,12 +149,12 @@ fn table(table: &Table, style: &TextStyle) -> Vec<Line> {
     let laid = if is_named { named(set, style) } else { set.lay_out(style) };
     let table::Laid { mut lines, mut left_out } = laid;
     left_out.dedup();
-    let left_out = (!left_out.is_empty()).then(|| format!("left out for the width: {}", left_out.join(", ")));
+    let left_out = (!left_out.is_empty()).then(|| format!("columns omitted for the width: {}", left_out.join(", ")));
     lines.extend(whole.notes.iter().chain(&left_out).flat_map(|note| paragraph(note, Tone::Quiet, 0, style)));
     lines
 }
 
-/// A table whose first column is a name: where the width is too small, each name stands above its row.
+/// A table whose first column is a name: if the width is too small, the name is a line above its row.
 fn named(mut table: table::Table, style: &TextStyle) -> table::Laid {
     if !table.fits(style) {
         let names = std::mem::take(&mut table.columns[0].cells);

@@ -1,8 +1,8 @@
-//! Lines, their emphasis, and the last step: escape sequences, or ASCII for what is not.
+//! Lines with emphasis, and their output with escape sequences or as ASCII.
 
 use super::{Charset, Color, TextStyle};
 
-/// How a line, or its first word, stands out. What it says stands in the words too.
+/// Emphasis of a line or of its lead. The text carries the same meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
@@ -13,7 +13,7 @@ pub(super) enum Tone {
     Blue,
 }
 
-/// One line: a beginning with a tone of its own, then the rest.
+/// A line: a lead with its own tone, then the rest.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     lead: String,
@@ -36,10 +36,10 @@ impl Line {
     }
 }
 
-/// Columns that a hanging word takes.
+/// Width of the column for hanging names.
 pub(super) const INDENT: usize = 9;
 
-/// Lines with a word hanging before the first.
+/// Lines with a hanging name before the first.
 pub(super) fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterator<Item = Line> {
     let word = format!("{word:<INDENT$}");
     lines.into_iter().enumerate().map(move |(index, line)| {
@@ -47,7 +47,7 @@ pub(super) fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterat
     })
 }
 
-/// Parts with an empty line between them; parts without lines are left out.
+/// Joins the parts with empty lines; parts without lines are omitted.
 pub(super) fn finish(parts: &[Vec<Line>], style: &TextStyle) -> String {
     let mut out = String::new();
     for part in parts.iter().filter(|part| !part.is_empty()) {
@@ -82,7 +82,7 @@ fn paint(out: &mut String, text: &str, tone: Tone, style: &TextStyle) {
     }
 }
 
-/// Each character as one of ASCII, so that no column moves.
+/// Replaces each character by one ASCII character, which preserves columns.
 fn ascii(text: &str) -> String {
     let one = |c: char| match c {
         c if c.is_ascii() => c,
@@ -101,7 +101,7 @@ fn ascii(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// Words in lines of at most `width` columns; a longer word is cut into pieces.
+/// Wraps words at `width` columns; longer words are split.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
@@ -131,7 +131,7 @@ fn place(lines: &mut [String], word: &[char]) {
     }
 }
 
-/// At most `width` columns of a line.
+/// Truncates a line to `width` columns.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

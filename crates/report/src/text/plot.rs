@@ -1,4 +1,4 @@
-//! The curve in characters: lines in braille dots, runs as markers, the objective and the load line as rules.
+//! Load curve in characters: braille lines, markers for runs, rules for the objective and the load line.
 
 use super::paint::{Line, Tone, cut, wrap};
 use super::{Charset, TextStyle};
@@ -10,7 +10,7 @@ const ROWS: usize = 12;
 /// Columns of the labels left of the axis.
 const LABELS: usize = 8;
 
-/// A grid of characters; each is 2 by 4 braille dots until something is written over it.
+/// A grid of characters; each is 2 by 4 braille dots unless overwritten.
 struct Canvas {
     columns: usize,
     dots: Vec<u8>,
@@ -19,7 +19,7 @@ struct Canvas {
     y: Scale,
 }
 
-/// Latency against throughput; nothing of fewer than two loads.
+/// Latency against throughput; empty for fewer than two loads.
 pub(super) fn plot(plot: &Plot, style: &TextStyle) -> Vec<Line> {
     if plot.points.len() < 2 {
         return Vec::new();
@@ -61,7 +61,7 @@ impl Canvas {
         self.over[row * self.columns + column] = Some(sign);
     }
 
-    /// A line through the open loads, or through the closed ones if fewer than two are open.
+    /// Draws a line through the open loads, or through the closed loads if fewer than two are open.
     fn trace(&mut self, plot: &Plot, percentile: usize) {
         let open = plot.points.iter().filter(|point| point.is_open).count() >= 2;
         let place = |point: &PlotPoint| {
@@ -81,7 +81,7 @@ impl Canvas {
         }
     }
 
-    /// Dots of a cell, left column then right, from the top: Unicode's block of braille patterns.
+    /// Sets a dot of a cell: left column, then right column, from the top (Unicode braille patterns).
     fn dot(&mut self, x: f64, y: f64) {
         const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
         let (x, y) = ((x.round() as usize).min(self.columns * 2 - 1), (y.round() as usize).min(ROWS * 4 - 1));

@@ -1,4 +1,4 @@
-//! Aligned columns that fit the width: columns are dropped by their rank, then cells of words wrap, until the rest fits.
+//! Aligned columns that fit the width: first columns are dropped by priority, then cells of text wrap.
 
 use std::borrow::Cow;
 
@@ -6,37 +6,37 @@ use super::TextStyle;
 use super::paint::{Line, Tone, cut, wrap};
 use crate::latency::pads;
 
-/// How a column's cells stand.
+/// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
-    /// As `Left`, and never wrapped.
+    /// Left, never wrapped.
     Kept,
     /// By the decimal point.
     Point,
 }
 
-/// A column with its head in two lines: what it is, and the unit.
+/// A column with a heading of two lines: name and unit.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub name: Cow<'static, str>,
     pub unit: &'static str,
     pub align: Align,
-    /// 0 stays; of the others the highest goes first.
+    /// Drop priority: 0 is always kept; of the others the highest is dropped first.
     pub expendable: u8,
     pub cells: Vec<String>,
 }
 
-/// Columns, headings between rows, and a row that stands out.
+/// Columns, headings between rows, and a highlighted row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     pub columns: Vec<Column>,
-    /// Headings, each before the row of its number.
+    /// Headings, each with the index of the row below.
     pub groups: Vec<(usize, String)>,
     pub strong: Option<usize>,
 }
 
-/// A table that was laid out, and what was left out for it.
+/// A table after layout, and the names of dropped columns.
 pub(super) struct Laid {
     pub lines: Vec<Line>,
     pub left_out: Vec<Cow<'static, str>>,
@@ -45,14 +45,14 @@ pub(super) struct Laid {
 const GAP: usize = 2;
 
 impl Table {
-    /// True when all columns fit.
+    /// True if all columns fit.
     pub fn fits(&self, style: &TextStyle) -> bool {
         let mut copy = self.clone();
         copy.align();
         copy.width(GAP) <= style.width
     }
 
-    /// The table within the width.
+    /// Lays out the table within the width.
     pub fn lay_out(mut self, style: &TextStyle) -> Laid {
         self.align();
         let mut left_out = Vec::new();
@@ -75,7 +75,7 @@ impl Table {
         }
     }
 
-    /// Wraps cells of words until the table fits; no word is broken.
+    /// Wraps cells of text until the table fits; words are not split.
     fn narrow(&mut self, width: usize) {
         while let Some(excess) = self.width(GAP).checked_sub(width + 1) {
             let words = self.columns.iter_mut().filter(|column| column.align == Align::Left);
@@ -118,13 +118,13 @@ impl Table {
 }
 
 impl Column {
-    /// Columns of the widest cell or head.
+    /// Width of the widest cell or heading.
     pub fn width(&self) -> usize {
         let lines = self.cells.iter().flat_map(|cell| cell.lines());
         lines.chain([&*self.name, self.unit]).map(|line| line.chars().count()).max().unwrap_or(0)
     }
 
-    /// The least width of its cells.
+    /// Width of the longest word.
     fn longest_word(&self) -> usize {
         let words = self.cells.iter().flat_map(|cell| cell.split_whitespace());
         words.chain([&*self.name, self.unit]).map(|word| word.chars().count()).max().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! What a run counts, and so how its rates and its paces are called. Knows nothing about layout.
+//! Units and paces of storage runs (operations) and database runs (transactions).
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Estimate, LoadLine, NoLine, Objective};
@@ -7,7 +7,7 @@ use plimsoll_units::Span;
 use super::spacing;
 use crate::number;
 
-/// What was completed so many times a second.
+/// Kind of completion that a run counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// Operations of storage, with a queue depth.
@@ -25,7 +25,7 @@ impl Counted {
         }
     }
 
-    /// How a closed load's pace is counted, over a row of numbers.
+    /// Heading of the offered load of closed loads.
     pub const fn closed(self) -> &'static str {
         match self {
             Self::Operations => "closed, depth",
@@ -33,11 +33,11 @@ impl Counted {
         }
     }
 
-    /// How an open load's pace is counted, over a row of numbers.
+    /// Heading of the offered load of open loads.
     pub const fn open(self) -> &'static str {
         match self {
             Self::Operations => "open, offered IOPS",
-            Self::Transactions => "offered a second",
+            Self::Transactions => "offered per second",
         }
     }
 
@@ -62,7 +62,7 @@ impl Counted {
         }
     }
 
-    /// A load line in a sentence without its full stop: `41,200 IOPS (39,800 to 42,600) keep p99 <= 1 ms`.
+    /// A load line as a sentence without full stop: `41,200 IOPS (39,800 to 42,600) keep p99 <= 1 ms`.
     pub fn load_line(self, line: &LoadLine) -> String {
         let objective = line.objective();
         match line {
@@ -70,13 +70,13 @@ impl Counted {
             LoadLine::Beyond { iops, .. } => format!("at least {} keep {objective}", self.rate(iops)),
             LoadLine::Never { least, .. } => {
                 let measure = objective.bounded();
-                format!("none: {objective} was missed even at the lightest load (least {measure} {least})")
+                format!("none: {objective} was missed even at the lightest load (lowest {measure} {least})")
             }
             LoadLine::Refused { why, .. } => self.no_line(&objective, why),
         }
     }
 
-    /// Why there is no load line, in a sentence without its full stop.
+    /// The reason for a missing load line, as a sentence without full stop.
     fn no_line(self, objective: &Objective, why: &NoLine) -> String {
         let unit = self.unit();
         match *why {
@@ -88,23 +88,22 @@ impl Counted {
                 };
                 let needed = number::clock(Span::from_secs_f64(seconds));
                 format!(
-                    "{range} at {objective}: response times scatter too much for a number (about {needed} of measuring \
-                     would do)"
+                    "{range} at {objective}: response times vary too much for a single value (measure for about {needed})"
                 )
             }
             NoLine::Generator { lateness_p99 } => format!(
-                "none at {objective}: the generator was itself late by {lateness_p99} (p99), and can judge limits from \
-                 {} on",
+                "none at {objective}: the generator's lateness is {lateness_p99} (p99); the shortest limit it can verify is \
+                 {}",
                 lateness_p99 * 5
             ),
             NoLine::NotLasting { below } => {
-                format!("below {} {unit} at {objective}: no load that was held met it to the end", number::three(below))
+                format!("below {} {unit} at {objective}: no sustained load met it until the end", number::three(below))
             }
         }
     }
 }
 
-/// So many sessions: `1 session`, `8 sessions`.
+/// Number of sessions: `1 session`, `8 sessions`.
 pub(crate) fn sessions(count: u32) -> String {
     if count == 1 { "1 session".into() } else { format!("{} sessions", number::whole(f64::from(count))) }
 }

@@ -1,6 +1,6 @@
-//! Error numbers by name.
+//! Names of error numbers.
 
-/// The symbolic name of a Linux error number: `EIO`; `errno 999` for one that is not common on storage.
+/// The symbolic name of a Linux error number, such as `EIO`; `errno 999` for numbers that are uncommon for storage.
 pub fn errno(number: i32) -> String {
     let name = match number {
         1 => "EPERM",

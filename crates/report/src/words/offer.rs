@@ -1,4 +1,4 @@
-//! Offers, ceilings and their sources in words. Knows nothing about layout.
+//! Offers, ceilings and their sources as text.
 
 use plimsoll_catalogue::{Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Offer, Status, Wrap};
 use plimsoll_choose::Lift;
@@ -8,7 +8,7 @@ use super::clean;
 use crate::money;
 use crate::number;
 
-/// What is asked of ceilings: `4 KiB random reads`, `1 MiB sequential, 70 % reads`.
+/// The load of a quote: `4 KiB random reads`, `1 MiB sequential, 70 % reads`.
 pub(crate) fn ask(ask: &Ask) -> String {
     let access = if ask.sequential { "sequential" } else { "random" };
     match ask.reads {
@@ -18,12 +18,12 @@ pub(crate) fn ask(ask: &Ask) -> String {
     }
 }
 
-/// The configuration as people type it.
+/// The configuration in command line syntax.
 pub(crate) fn configuration(offer: &Offer) -> String {
     clean(&offer.short().to_string())
 }
 
-/// A capacity in the unit in which it is whole: `256 GiB`, `480 GB`; a decimal one only where no binary one is.
+/// A capacity in the largest unit in which it is whole: `256 GiB`, `480 GB`; decimal only if no binary unit fits.
 pub(crate) fn capacity(bytes: Bytes) -> String {
     const DECIMAL: [(u64, &str); 2] = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB")];
     let whole = DECIMAL.iter().find(|(unit, _)| bytes.get() > 0 && bytes.get().is_multiple_of(*unit));
@@ -33,7 +33,7 @@ pub(crate) fn capacity(bytes: Bytes) -> String {
     }
 }
 
-/// Bytes per second as exact as a tenth of a MB, and in MiB where that is the whole number: `131.1 MB/s (125 MiB/s)`.
+/// Bytes per second with up to one decimal, and in MiB if that is whole: `131.1 MB/s (125 MiB/s)`.
 pub(crate) fn throughput(bytes_per_second: f64) -> String {
     let mebi = bytes_per_second / f64::from(1 << 20);
     let decimal = format!("{} MB/s", megabytes(bytes_per_second));
@@ -41,19 +41,19 @@ pub(crate) fn throughput(bytes_per_second: f64) -> String {
     if whole { format!("{decimal} ({} MiB/s)", number::whole(mebi)) } else { decimal }
 }
 
-/// The same without units, in MB per second.
+/// MB per second without unit.
 pub(crate) fn megabytes(bytes_per_second: f64) -> String {
     let mega = bytes_per_second / 1e6;
     if mega < 10.0 { number::three(mega) } else { number::exact((mega * 10.0).round() / 10.0) }
 }
 
-/// What a load would have, sustained: `23,040 IOPS, 94.4 MB/s`.
+/// Sustained rates of a load: `23,040 IOPS, 94.4 MB/s`.
 pub(crate) fn rates(bound: &Bound) -> String {
     format!("{} IOPS, {}", number::rate(bound.iops), throughput(bound.bytes_per_second))
 }
 
-/// A ceiling as its document gives it, and what that is for this load where it differs:
-/// `throughput by size: 480 MB/s, which is 117,188 IOPS here`.
+/// A ceiling as documented, and its value for this load if it differs:
+/// `throughput by size: 480 MB/s, equal to 117,188 IOPS here`.
 pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
     let ceiling = &offer.ceilings[bound.ceiling];
     let given = match bound.counts {
@@ -62,7 +62,7 @@ pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
     };
     let same =
         bound.counts == Counts::Operations && ceiling.iops.is_some_and(|iops| (bound.iops / iops - 1.0).abs() < 1e-6);
-    let here = if same { String::new() } else { format!(", which is {} IOPS here", number::rate(bound.iops)) };
+    let here = if same { String::new() } else { format!(", equal to {} IOPS here", number::rate(bound.iops)) };
     let members =
         offer.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::Array { .. })) && !ceiling.scope.is_shared();
     let each = if members { " of each member" } else { "" };
@@ -70,7 +70,7 @@ pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
     format!("{name}: {given}{}{each}{here}", counted(ceiling, bound))
 }
 
-/// Which operations count, and as how many when one of this load is larger than the unit.
+/// The operations that count, and their number if an operation of this load exceeds the unit.
 fn counted(ceiling: &Ceiling, bound: &Bound) -> String {
     let kinds = match ceiling.kinds {
         Kinds::All => "",
@@ -79,28 +79,28 @@ fn counted(ceiling: &Ceiling, bound: &Bound) -> String {
     };
     let block = bound.bytes_per_second / bound.iops;
     let unit = ceiling.unit.filter(|unit| bound.counts == Counts::Operations && block > unit.get() as f64);
-    let unit = unit.map(|unit| format!(", one for each {unit}")).unwrap_or_default();
+    let unit = unit.map(|unit| format!(", counted per {unit}")).unwrap_or_default();
     format!("{kinds}{unit}")
 }
 
-/// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, and its remark.
+/// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, with its remark.
 pub(crate) fn cite(cite: &Cite) -> String {
     let note = if cite.note.is_empty() { String::new() } else { format!(": {}", clean(&cite.note)) };
     format!("{}{note}", clean(&cite.to_string()))
 }
 
-/// What a status means, for a legend.
+/// Definition of a status, for a legend.
 pub(crate) const fn status(status: Status) -> &'static str {
     match status {
-        Status::Verified => "read in the vendor's own text",
-        Status::Published => "printed by somebody who measured or bought it",
-        Status::Secondary => "read with somebody who cites the vendor",
-        Status::Inferred => "worked out from other figures",
-        Status::Unverified => "recalled, read nowhere",
+        Status::Verified => "from the vendor's own document",
+        Status::Published => "published by a third party that measured or bought it",
+        Status::Secondary => "from a third party that cites the vendor",
+        Status::Inferred => "derived from other figures",
+        Status::Unverified => "without a source",
     }
 }
 
-/// What figures from documents are, with the meaning of each status that was used.
+/// Provenance of figures from documents, with definitions of the statuses used.
 pub(crate) fn provenance(mut used: Vec<Status>) -> String {
     used.sort_unstable();
     used.dedup();
@@ -112,17 +112,17 @@ pub(crate) fn provenance(mut used: Vec<Status>) -> String {
 /// A way to lift a limit: `iops 3,000 -> 6,000: 6,000 IOPS, for 15.00 USD a month more; then volume throughput binds`.
 pub(crate) fn lift(lift: &Lift) -> String {
     let cost = match lift.costs {
-        None => "at a price that the catalogue does not know".into(),
+        None => "at an unknown price".into(),
         Some(cost) if cost.millionths == 0 => "at the same price".into(),
         Some(cost) if cost.millionths < 0 => format!("for {} a month less", money::without_sign(cost)),
         Some(cost) => format!("for {cost} a month more"),
     };
     let (from, to) = (&lift.change.0, &lift.change.1);
     let change = format!("{} {} -> {}", clean(&lift.option), clean(from), clean(to));
-    format!("{change}: {} IOPS, {cost}; then {} binds", number::rate(lift.iops), clean(&lift.binds))
+    format!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), clean(&lift.binds))
 }
 
-/// How long something lasts: `45 s`, `31 min`, `2.5 h`.
+/// A duration: `45 s`, `31 min`, `2.5 h`.
 pub(crate) fn lasting(seconds: f64) -> String {
     match seconds {
         s if !s.is_finite() => "ever".into(),
@@ -133,11 +133,11 @@ pub(crate) fn lasting(seconds: f64) -> String {
     }
 }
 
-/// `0.1 to 0.2 % of volumes or stripes in a year`.
+/// `0.1 to 0.2 % of volumes or stripes per year`.
 pub(crate) fn failure_rate(durability: &Durability) -> String {
     let (low, high) = (per_cent(durability.failure_rate_low), per_cent(durability.failure_rate_high));
     let range = if low == high { high } else { format!("{low} to {high}") };
-    format!("{range} % of volumes or stripes in a year")
+    format!("{range} % of volumes or stripes per year")
 }
 
 /// A share in per cent with three significant digits: `0.797`, `0.000000001`.
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn asks_are_named_by_what_they_are() {
+    fn load_is_described_by_block_access_and_mix() {
         let of = |block, reads, sequential| ask(&Ask { block, reads, sequential });
         assert_eq!(of(Bytes::kib(4), 1.0, false), "4 KiB random reads");
         assert_eq!(of(Bytes::mib(1), 0.0, true), "1 MiB sequential writes");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_and_decimal_stay_apart() {
+    fn binary_and_decimal_units_are_distinct() {
         let cases =
             [(256 << 30, "256 GiB"), (480_000_000_000, "480 GB"), (2_000_000_000_000, "2 TB"), (1 << 40, "1 TiB")];
         for (bytes, expected) in cases {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_the_unit_that_fits() {
+    fn unit_of_a_duration_follows_its_magnitude() {
         let cases = [(45.0, "45 s"), (1_862.0, "31 min"), (9_000.0, "2.5 h"), (864_000.0, "10 days")];
         for (seconds, expected) in cases {
             assert_eq!(lasting(seconds), expected);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_used_is_explained_once() {
+    fn each_used_status_is_defined_once() {
         let text = provenance(vec![Status::Inferred, Status::Verified, Status::Inferred]);
         assert_eq!(text.matches("inferred: ").count(), 1);
         assert!(text.find("verified").unwrap() < text.find("inferred").unwrap());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn lifts_say_what_they_cost() {
+    fn lift_includes_its_price() {
         let of = |millionths: Option<i128>| {
             let change = ("3000".into(), "6000".into());
             let config = "aws/gp3".parse().unwrap();
@@ -200,10 +200,10 @@ mod tests {
             let binds = "volume throughput".into();
             lift(&Lift { option: "iops".into(), change, config, iops: 6_000.0, binds, costs })
         };
-        let text = "iops 3000 -> 6000: 6,000 IOPS, for 15.00 USD a month more; then volume throughput binds";
+        let text = "iops 3000 -> 6000: 6,000 IOPS, for 15.00 USD a month more; next limit: volume throughput";
         assert_eq!(of(Some(15_000_000)), text);
         assert!(of(Some(-1_000_000)).contains("for 1.00 USD a month less"));
         assert!(of(Some(0)).contains("at the same price"));
-        assert!(of(None).contains("does not know"));
+        assert!(of(None).contains("unknown price"));
     }
 }

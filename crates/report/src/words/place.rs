@@ -1,4 +1,4 @@
-//! Where figures come from: source, target, host, conditions, command.
+//! Provenance of figures: source, target, host, conditions, command.
 
 use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
 use plimsoll_units::Span;
@@ -6,12 +6,12 @@ use plimsoll_units::Span;
 use super::clean;
 use crate::number;
 
-/// How figures came to be: `measured with io_uring`, `simulated by link(1us)`, `simulated by the catalogue's model`.
+/// Source of a curve: `measured with io_uring`, `simulated by link(1us)`, `simulated by the catalogue's model`.
 pub fn source(curve: &Curve) -> String {
     let word = curve.source.word();
     match &curve.source {
         Source::Measured { engine } => format!("{word} with {}", clean(engine)),
-        // The stages of a product are for machines to read; they stand in the run's file.
+        // The stages of a catalogue model are too long to display; the run's file has them.
         Source::Simulated { .. } | Source::Emulated { .. } if curve.subject.kind == "product" => {
             format!("{word} by the catalogue's model")
         }
@@ -20,13 +20,13 @@ pub fn source(curve: &Curve) -> String {
     }
 }
 
-/// The line that every chart carries: `measured with io_uring on /dev/nvme0n1, 2026-03-02`.
+/// Source line of charts: `measured with io_uring on /dev/nvme0n1, 2026-03-02`.
 pub fn source_line(curve: &Curve) -> String {
     let place = source_place(curve);
     date(curve).map_or(place.clone(), |date| format!("{place}, {date}"))
 }
 
-/// The length of a run by its own clock: `2:11`, or `2:11 of virtual time` for a simulation.
+/// Duration of a run: `2:11`, or `2:11 of virtual time` for a simulation.
 pub(crate) fn duration(source: &Source, wall: Span) -> String {
     match source {
         Source::Simulated { .. } => format!("{} of virtual time", number::clock(wall)),
@@ -34,20 +34,20 @@ pub(crate) fn duration(source: &Source, wall: Span) -> String {
     }
 }
 
-/// The line that every chart carries, without the date.
+/// Source line of charts without the date.
 pub(crate) fn source_place(curve: &Curve) -> String {
     format!("{} on {}", source(curve), clean(&curve.subject.name))
 }
 
-/// The day that it began.
+/// The day of the start.
 pub(crate) fn date(curve: &Curve) -> Option<String> {
     curve.started.as_deref().and_then(|started| started.split('T').next()).map(clean)
 }
 
-/// What the load was offered to: `block device, 100 GiB; Samsung PM9A3 (nvme0n1), SSD, scheduler none`.
+/// The target: `block device, 100 GiB; Samsung PM9A3 (nvme0n1), SSD, scheduler none`.
 pub fn subject(subject: &Subject) -> String {
     let kind = clean(&subject.kind);
-    // A database has no size of its own.
+    // The size of a database is unknown.
     let head = if subject.size.get() > 0 { format!("{kind}, {}", subject.size) } else { kind };
     let Some(device) = &subject.device else { return head };
     let mut parts: Vec<String> = Vec::new();
@@ -64,7 +64,7 @@ pub fn subject(subject: &Subject) -> String {
     if parts.is_empty() { head } else { format!("{head}; {}", parts.join(", ")) }
 }
 
-/// Where the load came from: `8 processors (AMD EPYC 7R13), 32 GiB, KVM, Linux 6.8.0`.
+/// The host: `8 processors (AMD EPYC 7R13), 32 GiB, KVM, Linux 6.8.0`.
 pub fn host(host: &Host) -> String {
     let cpu = host.cpu.as_ref().map(|cpu| clean(cpu));
     let mut parts: Vec<String> = Vec::new();
@@ -83,7 +83,7 @@ pub fn host(host: &Host) -> String {
     parts.join(", ")
 }
 
-/// What was held constant besides the streams: `direct I/O, 4 threads, 0 % compressible, seed 42`.
+/// Conditions other than the streams: `direct I/O, 4 threads, 0 % compressible, seed 42`.
 pub fn conditions(conditions: &Conditions) -> String {
     let path = if conditions.direct { "direct I/O" } else { "through the page cache" };
     let threads = match conditions.threads {
@@ -94,7 +94,7 @@ pub fn conditions(conditions: &Conditions) -> String {
     format!("{path}, {threads}, data {compressible} compressible, seed {}", conditions.seed)
 }
 
-/// The command in a form that a POSIX shell reads back, quoted where it must be.
+/// The command line, quoted for a POSIX shell.
 pub fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     let quoted = |word: &String| {

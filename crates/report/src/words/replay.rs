@@ -1,4 +1,4 @@
-//! What became of a recorded load, in a sentence.
+//! Outcome of a replay as a sentence.
 
 use plimsoll_record::{Curve, Ended, Run, Trace};
 use plimsoll_units::{Instant, Span};
@@ -7,24 +7,24 @@ use crate::{number, pick};
 
 use super::clean;
 
-/// The recording and what became of it: `Replay of db.trace (60,000 operations in 20 s): carried, p99 2.04 ms, worst
-/// 9 ms`. `None` when the curve is no replay.
+/// The recording and its outcome: `Replay of db.trace (60,000 operations in 20 s): carried, p99 2.04 ms, worst 9 ms`.
+/// `None` if the curve is not a replay.
 pub(crate) fn replay(curve: &Curve) -> Option<String> {
     let trace = curve.conditions.trace.as_ref()?;
     let head = format!("Replay of {}", recording(trace));
     let outcome = match pick::fastest(curve) {
-        None => "nothing was answered".into(),
+        None => "no operation completed".into(),
         Some(run) if is_part(curve, run) => {
             let answered = number::whole((run.total.operations() + run.total.errors()) as f64);
-            format!("ended early, {answered} answered, p99 {}", number::time(run.figures.p99_ns.value))
+            format!("ended early, {answered} completed, p99 {}", number::time(run.figures.p99_ns.value))
         }
         Some(run) if pick::is_open(run) => carried(run),
-        Some(run) => format!("answered in {} ({})", length(run), super::pace(&run.offered)),
+        Some(run) => format!("completed in {} ({})", length(run), super::pace(&run.offered)),
     };
     Some(format!("{head}: {outcome}{}", kept(curve).unwrap_or_default()))
 }
 
-/// True when a replay was ended before all of the recording was offered.
+/// True if a replay ended before the whole recording was offered.
 fn is_part(curve: &Curve, run: &Run) -> bool {
     let seen = run.total.operations() + run.total.errors() + run.unserved;
     curve.ended != Ended::Complete && curve.conditions.trace.as_ref().is_some_and(|trace| seen < trace.operations)
@@ -38,7 +38,7 @@ pub(crate) fn recording(trace: &Trace) -> String {
     format!("{} ({operations} operations in {}{scale})", clean(&trace.name), trace.span)
 }
 
-/// Whether a recorded load was carried, and how far behind it ended where it was not.
+/// Whether a recorded load was carried, otherwise its lag at the end.
 fn carried(run: &Run) -> String {
     let worst = Span::from_nanos(run.total.response().max_ns);
     if !pick::is_overloaded(run) {
@@ -46,12 +46,12 @@ fn carried(run: &Run) -> String {
     }
     let unserved = match run.unserved {
         0 => String::new(),
-        count => format!(", {} operations given up", number::whole(count as f64)),
+        count => format!(", {} operations not issued", number::whole(count as f64)),
     };
-    format!("not carried, {} behind at its end{unserved}", behind(run))
+    format!("not carried, {} behind at the end{unserved}", behind(run))
 }
 
-/// The same in a few words: `carried`, or how far behind it was at the end; at a depth how long all of it took.
+/// Short form: `carried`, or the lag at the end; for a closed replay its duration.
 pub(crate) fn outcome(run: &Run) -> String {
     match (pick::is_open(run), pick::is_overloaded(run)) {
         (true, false) => "carried".into(),
@@ -60,7 +60,7 @@ pub(crate) fn outcome(run: &Run) -> String {
     }
 }
 
-/// How long after the last arrival the last answer came.
+/// Time from the last arrival to the last completion.
 fn behind(run: &Run) -> Span {
     length(run) - run.span
 }
@@ -69,7 +69,7 @@ fn length(run: &Run) -> Span {
     run.series.last().map_or(Span::ZERO, |slice| (slice.start + slice.span).since(Instant::ZERO))
 }
 
-/// How it stands against the objective, where there is one.
+/// Comparison with the objective, if any.
 fn kept(curve: &Curve) -> Option<String> {
     let objective = curve.conditions.objective?;
     let run = pick::fastest(curve)?;

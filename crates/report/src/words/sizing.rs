@@ -1,19 +1,19 @@
-//! Sizing in words: what was asked, what binds, and why something does not carry it. Knows nothing about layout.
+//! Sizing as text: demand, limits, and reasons for rejections.
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::sizing::{
-    Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Exadata, Limit, Point, Reached, RiskSort,
-    Sizing, Slower, Step, VolumeLayout, Wanted, Why,
+    Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, Exadata, Limit, Point, Reached,
+    RejectionReason, RiskKind, Sizing, Slower, Step, VolumeLayout, Wanted,
 };
 use plimsoll_units::Bytes;
 
 use super::{clean, offer};
 use crate::number;
 
-/// Classes with less than this share of the operations are named without figures.
+/// Classes with a lower share of the operations are named without figures.
 const WORTH: f64 = 0.005;
 
-/// How long windows are: `45 s`, `60 min`.
+/// Length of windows: `45 s`, `60 min`.
 pub(crate) fn length(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{} s", number::three(s)),
@@ -22,14 +22,14 @@ pub(crate) fn length(seconds: f64) -> String {
     }
 }
 
-/// Whether storage is the problem at all, and what to do then.
+/// Whether storage is the problem, with the remedy.
 pub(crate) fn answer(wanted: &Wanted) -> Option<String> {
-    let told = super::diagnosis::told(wanted.answer.as_ref()?);
-    Some(format!("{} {}", told.text, told.remedy))
+    let text = super::diagnosis::verdict_text(wanted.answer.as_ref()?);
+    Some(format!("{} {}", text.text, text.remedy))
 }
 
-/// What was measured: `1,230 IOPS and 45.6 MB/s let all 168 windows of up to 60 min pass, at most 1 % of the operations
-/// wait; the highest window has 2,510 IOPS, another 172 MB/s`.
+/// The measured load: `1,230 IOPS and 45.6 MB/s, limits at which at most 1 % of the operations wait in 168 windows of up
+/// to 60 min; the highest windows have 2,510 IOPS and 172 MB/s`.
 pub(crate) fn measured(wanted: &Wanted) -> String {
     let measured = &wanted.measured;
     let each = length(measured.longest.as_secs_f64());
@@ -37,11 +37,11 @@ pub(crate) fn measured(wanted: &Wanted) -> String {
     let (iops, megabytes) = rates(measured.iops, measured.bytes_per_second);
     let windows = number::whole(measured.windows as f64);
     let over = match (measured.windows, measured.quantile) {
-        (1, _) => return format!("{iops} IOPS and {megabytes} MB/s, in one window of {each}"),
+        (1, _) => return format!("{iops} IOPS and {megabytes} MB/s, in 1 window of {each}"),
         (_, Some(quantile)) => {
             format!("not exceeded in {} of {windows} windows of up to {each}", number::percent(quantile))
         }
-        (_, None) => format!("through which {windows} windows of up to {each} pass: {}", allowed(&wanted.allowance)),
+        (_, None) => format!("limits at which {} in {windows} windows of up to {each}", allowed(&wanted.allowance)),
     };
     let (highest_iops, highest_megabytes) = rates(measured.highest_iops, measured.highest_bytes_per_second);
     format!(
@@ -59,13 +59,14 @@ fn allowed(allowance: &Allowance) -> String {
     }
 }
 
-/// What limits make of the whole series: `0.4 % of the operations and 2 % of the bytes wait, up to 3.2 s; behind for 12 s`.
+/// Effect of limits on the whole series: `0.4 % of the operations and 2 % of the bytes wait, up to 3.2 s; behind for 12
+/// s`.
 pub(crate) fn backlog(backlog: &Backlog) -> String {
     if backlog.behind.is_zero() {
-        return "no window exceeds its limits".to_owned();
+        return "no window exceeds the limits".to_owned();
     }
     format!(
-        "{} of the operations and {} of the bytes wait too long, the longest {}; behind for {} in all",
+        "{} of the operations and {} of the bytes wait too long, up to {}; {} with a backlog in total",
         number::percent(backlog.operations),
         number::percent(backlog.bytes),
         length(backlog.longest_wait.as_secs_f64()),
@@ -73,11 +74,11 @@ pub(crate) fn backlog(backlog: &Backlog) -> String {
     )
 }
 
-/// Response times of the storage of today: `random reads 4 ms, redo 2 ms: no choice is slower by a fifth`.
+/// Response times of the present storage: `random reads 4 ms, redo 2 ms: no choice is slower by a fifth`.
 pub(crate) fn today(wanted: &Wanted) -> Option<String> {
     let means: Vec<String> = wanted.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
-    let rule = if wanted.may_be_slower { "choices may be slower" } else { "choices are not slower by a fifth" };
-    (!means.is_empty()).then(|| format!("{} in the mean: {rule}", means.join(", ")))
+    let rule = if wanted.may_be_slower { "choices may be slower" } else { "choices are at most a fifth slower" };
+    (!means.is_empty()).then(|| format!("{} on average: {rule}", means.join(", ")))
 }
 
 /// `redo 12 ms instead of 2 ms (6 times); random reads 13.8 ms instead of 4 ms (3.45 times)`.
@@ -93,7 +94,7 @@ pub(crate) fn objectives(objectives: &[ClassObjective]) -> String {
     objectives.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Response times that objectives are about: `redo p99 0.8 ms, read p99 7 ms (missed)`.
+/// Reached response times of objectives: `redo p99 0.8 ms, read p99 7 ms (missed)`.
 pub(crate) fn reached(reached: &[Reached]) -> String {
     let one = |one: &Reached| {
         let missed = if one.is_met() { "" } else { " (missed)" };
@@ -102,12 +103,15 @@ pub(crate) fn reached(reached: &[Reached]) -> String {
     reached.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Figures of a choice that were not read with the vendor: `price, latency`; a price that was not read anywhere is named.
+/// Unverified figures of a choice: `price, latency`.
 pub(crate) fn doubts(choice: &Choice) -> String {
     let mut sorts: Vec<&str> = Vec::new();
-    for one in choice.risks.iter().filter(|one| one.sort != RiskSort::Needs) {
-        let sort =
-            if one.sort == RiskSort::Price && choice.has_unread_price() { "price not read" } else { risk(one.sort) };
+    for one in choice.risks.iter().filter(|one| one.kind != RiskKind::Needs) {
+        let sort = if one.kind == RiskKind::Price && choice.has_unverified_price() {
+            "unverified price"
+        } else {
+            risk(one.kind)
+        };
         if !sorts.contains(&sort) {
             sorts.push(sort);
         }
@@ -115,24 +119,44 @@ pub(crate) fn doubts(choice: &Choice) -> String {
     sorts.join(", ")
 }
 
-/// A machine of a choice: `aws/r6i.xlarge, 183.96 USD a month; IOPS of the instance: 6,000 IOPS (25 % above the design
-/// point); 4 of 28 volumes; 12.5 Gbit/s network`.
+/// Processors and memory that a machine needs: `at least 4 vCPUs and 32 GiB of memory`.
+pub(crate) fn compute(compute: Compute) -> String {
+    let vcpus = compute.processors.map(|processors| format!("{} vCPUs", number::three(processors)));
+    let memory = compute.memory.map(|memory| format!("{} of memory", offer::capacity(memory)));
+    let unknown = match (&vcpus, &memory) {
+        (Some(_), Some(_)) => "",
+        (None, Some(_)) => "; the input does not state its processors: see --vcpus",
+        (Some(_), None) => "; the input does not state its memory: see --memory",
+        (None, None) => {
+            return "any: the input states neither processors nor memory: see --vcpus and --memory".to_owned();
+        }
+    };
+    let parts: Vec<String> = [vcpus, memory].into_iter().flatten().collect();
+    format!("at least {}{unknown}", parts.join(" and "))
+}
+
+/// The machine of a choice: `aws/r6i.xlarge, 4 vCPUs, 32 GiB, 183.96 USD a month; IOPS of the instance: 6,000 IOPS
+/// (25 % above the design point); 4 of 28 volumes; 12.5 Gbit/s network`.
 pub(crate) fn machine(machine: &Attachment) -> String {
     let name = machine.offer.short().machine.map_or_else(String::new, |machine| machine.to_string());
     let price = machine.monthly.map_or_else(|| "price unknown".to_owned(), |monthly| format!("{monthly} a month"));
-    let mut parts = vec![format!("{}, {price}", clean(&name))];
-    parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), beside(binds.over))));
+    let shape = machine.offer.machine_shape();
+    let vcpus = shape.as_ref().and_then(|shape| shape.vcpus).map(|vcpus| format!("{} vCPUs", number::three(vcpus)));
+    let memory = shape.and_then(|shape| shape.memory).map(|memory| memory.to_string());
+    let first: Vec<String> = std::iter::once(clean(&name)).chain(vcpus).chain(memory).chain([price]).collect();
+    let mut parts = vec![first.join(", ")];
+    parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), margin(binds.over))));
     let max = machine.volumes_max.map(|max| format!("{} of {max} volumes", machine.volumes));
     parts.extend(max);
     parts.extend(machine.network_gbps.map(|gbps| format!("{} Gbit/s network", number::three(gbps))));
     parts.push(format!(
-        "{} of {} known machines have limits that high; processors and memory are not considered",
+        "{} of {} known machines have the required processors and memory and sufficient limits",
         machine.enough, machine.of
     ));
     parts.join("; ")
 }
 
-/// Probability of losing the data: `0.8 % a year`.
+/// Probability of data loss: `0.8 % a year`.
 pub(crate) fn yearly_loss(share: f64) -> String {
     if share < 1e-6 {
         return "below 0.0001 % a year by the vendor's design".to_owned();
@@ -140,32 +164,36 @@ pub(crate) fn yearly_loss(share: f64) -> String {
     format!("{} % a year by the vendor's design", number::three(share * 100.0))
 }
 
-/// Why the figures of Exadata do not carry over to other storage.
+/// Caution that the figures of Exadata do not transfer to other storage.
 pub(crate) fn exadata(exadata: &Exadata) -> String {
     let flash = exadata.flash.map_or_else(String::new, |share| {
-        format!(", and flash or memory of the cells answered {} of the reads of single blocks", number::percent(share))
+        format!(", and flash or memory of the cells served {} of the single-block reads", number::percent(share))
     });
+    let scans = if exadata.smart_scans < 0.005 {
+        "The reports have hardly any smart scans".to_owned()
+    } else {
+        format!("Smart scans are {} of the time of reads", number::percent(exadata.smart_scans))
+    };
     format!(
-        "The reports are of Exadata, whose cells filter scans and answer from flash: other storage has to deliver every \
-         byte that the database reads, which is sized for here, with the latency of flash. Smart scans are {} of the \
-         time of reads{flash}; tables in Hybrid Columnar Compression take several times the capacity elsewhere",
-        number::percent(exadata.smart_scans)
+        "The reports are from Exadata, whose cells filter scans and serve reads from flash: other storage has to deliver every \
+         byte that the database reads, at the latency of flash, and this sizing assumes it. {scans}{flash}; tables in \
+         Hybrid Columnar Compression need several times the capacity on other storage"
     )
 }
 
-/// The instances that reports of a cluster cover, and the reports that are missing.
+/// Instances covered by the reports of a cluster, and missing reports.
 pub(crate) fn cluster(cluster: &Cluster) -> String {
     let waits = number::percent(cluster.waits);
-    let shared = "volumes that only one machine can write are left out";
+    let shared = "volumes that cannot be shared for writing are excluded";
     match cluster.instances.as_slice() {
         [] => format!("The database is a cluster (RAC); {shared}"),
         [only] => format!(
-            "The reports are of one instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): the \
-             other instances load the same volumes, so add their reports of the same hours; {shared}",
+            "The reports are from a single instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): the \
+             other instances load the same volumes, so add their reports of the same period; {shared}",
             clean(only)
         ),
         several => format!(
-            "The reports are of {} instances of a cluster (RAC): add those of any others; {shared}",
+            "The reports are from {} instances of a cluster (RAC): add those of any others; {shared}",
             several.len()
         ),
     }
@@ -179,15 +207,15 @@ pub(crate) fn layout(layout: &VolumeLayout) -> String {
     layout.parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// A configuration of the frontier compared with the cheaper one before it.
+/// A configuration of the frontier compared with the next cheaper one.
 pub(crate) struct FrontierStep {
-    /// Sessions that wait in the mean.
+    /// Mean number of waiting sessions.
     pub(crate) waiting: f64,
     /// `+14 %: 3.4 times faster`; empty for the cheapest.
     pub(crate) against_cheaper: String,
 }
 
-/// The frontier in words, row by row.
+/// Frontier rows as text.
 pub(crate) fn frontier(sizing: &Sizing) -> Vec<FrontierStep> {
     let point = &sizing.wanted.points[0];
     let monthly = |choice: &Choice| choice.total().map_or(0.0, plimsoll_catalogue::Money::as_f64);
@@ -205,7 +233,8 @@ pub(crate) fn frontier(sizing: &Sizing) -> Vec<FrontierStep> {
     sizing.frontier.iter().enumerate().map(step).collect()
 }
 
-/// `x 3.13 for small operations and x 6.09 for those of 64 KiB and more (measured from 1.43 to 7.45): ...`.
+/// `x 3.13 for small operations and x 6.09 for those of 64 KiB and more (from 1.43 to 7.45 where it was measured):
+/// ...`.
 pub(crate) fn step(step: &Step) -> String {
     let times = if (step.small - step.large).abs() < 1e-9 {
         format!("x {}", number::three(step.small))
@@ -214,9 +243,9 @@ pub(crate) fn step(step: &Step) -> String {
         format!("x {small} for small operations, x {large} for those of 64 KiB and more")
     };
     let spread = step.spread.map_or_else(String::new, |(low, high)| {
-        format!(" (from {} to {} where it was measured)", number::three(low), number::three(high))
+        format!(" (measured range: {} to {})", number::three(low), number::three(high))
     });
-    format!("{times}{spread}: {}", clean(&step.why))
+    format!("{times}{spread}: {}", clean(&step.source))
 }
 
 /// `4,800 IOPS, 130 MB/s: 60 % random reads of 8 KiB, 20 % data writes of 8 KiB`.
@@ -229,14 +258,13 @@ pub(crate) fn point(point: &Point) -> String {
     let (shown, few): (Vec<_>, Vec<_>) = point.classes.iter().partition(|load| load.iops >= iops * WORTH);
     let mut classes: Vec<String> = shown.into_iter().map(class).collect();
     if !few.is_empty() {
-        classes
-            .push(format!("little of {}", few.iter().map(|load| load.class.name()).collect::<Vec<_>>().join(" and ")));
+        classes.push(format!("few {}", few.iter().map(|load| load.class.name()).collect::<Vec<_>>().join(" and ")));
     }
     let moved = offer::megabytes(point.bytes_per_second());
     format!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(", "))
 }
 
-/// Which windows a point is of.
+/// Selection criterion of a point's windows.
 pub(crate) const fn busiest(of: Busiest) -> &'static str {
     match of {
         Busiest::Operations => "the most operations",
@@ -244,7 +272,7 @@ pub(crate) const fn busiest(of: Busiest) -> &'static str {
     }
 }
 
-/// `IOPS as provisioned: 12,000 IOPS`, what it allows of this load.
+/// A limit and its value for this load: `IOPS as provisioned: 12,000 IOPS`.
 pub(crate) fn limit(limit: &Limit) -> String {
     let allows = match limit.counts {
         Counts::Operations => format!("{} IOPS", number::rate(limit.iops)),
@@ -253,9 +281,9 @@ pub(crate) fn limit(limit: &Limit) -> String {
     format!("{}: {allows}", clean(&limit.name))
 }
 
-/// How much more a limit allows than the design point asks: `+40 %`, and from double on `x 2.5`.
+/// Margin of a limit above the design point: `+40 %`, or `x 2.5` from 2 on.
 pub(crate) fn room(over: f64) -> String {
-    // What was looked for as just enough may miss it by what rounding leaves.
+    // Rounding may leave a limit that was chosen as just sufficient slightly below.
     match over {
         times if times >= 2.0 => format!("x {}", number::three(times)),
         times => format!("{:+.0} %", (times - 1.0) * 100.0 + 0.0),
@@ -263,8 +291,8 @@ pub(crate) fn room(over: f64) -> String {
     .replace("-0 %", "+0 %")
 }
 
-/// The same as a phrase: `40 % above the design point`, `2.5 times the design point`.
-pub(crate) fn beside(over: f64) -> String {
+/// The margin as a phrase: `40 % above the design point`, `2.5 times the design point`.
+pub(crate) fn margin(over: f64) -> String {
     if over >= 2.0 {
         format!("{} times the design point", number::three(over))
     } else {
@@ -272,48 +300,53 @@ pub(crate) fn beside(over: f64) -> String {
     }
 }
 
-/// Why something does not carry it.
-pub(crate) fn why(why: &Why) -> String {
+/// The reason for a rejection.
+pub(crate) fn why(why: &RejectionReason) -> String {
     match why {
-        Why::Ceiling(ceiling) => {
-            format!("{}, which is {} of what is asked", limit(ceiling), number::percent(ceiling.over))
+        RejectionReason::Ceiling(ceiling) => {
+            format!("{}, {} of the requirement", limit(ceiling), number::percent(ceiling.over))
         }
-        Why::Waits(waits) => format!("replayed, {}", backlog(waits)),
-        Why::Sustains { iops, wanted, held_by } => {
+        RejectionReason::Waits(waits) => format!("replayed, {}", backlog(waits)),
+        RejectionReason::Sustains { iops, wanted, held_by } => {
             let (iops, wanted) = (number::rate(*iops), number::rate(*wanted));
-            format!("it sustains {iops} of {wanted} IOPS (modelled), held by {}", clean(held_by))
+            format!("it sustains {iops} of {wanted} IOPS (modelled), limited by {}", clean(held_by))
         }
-        Why::NoMachine { of, nearest } => {
+        RejectionReason::NoMachine { of, nearest } => {
             let near = |(name, ceiling): &(String, Limit)| {
                 format!(
-                    "; {} comes nearest: {}, {} of the design point",
+                    "; nearest: {}: {}, {} of the design point",
                     clean(name),
                     limit(ceiling),
                     number::percent(ceiling.over)
                 )
             };
             let near = nearest.as_ref().map_or_else(String::new, near);
-            format!("no machine known carries this: none of {of} of its provider{near}")
+            format!(
+                "no known machine of its provider has the required processors and memory and sufficient limits (of {of})\
+                 {near}"
+            )
         }
-        Why::Refused(text) => clean(text),
+        RejectionReason::Refused(text) => clean(text),
     }
 }
 
-/// Of which sort a doubt is, in a word.
-pub(crate) const fn risk(sort: RiskSort) -> &'static str {
+/// Kind of a doubt as a word.
+pub(crate) const fn risk(sort: RiskKind) -> &'static str {
     match sort {
-        RiskSort::Ceiling => "ceiling",
-        RiskSort::Latency => "latency",
-        RiskSort::Price => "price",
-        RiskSort::Needs => "needs",
-        RiskSort::Safety => "safety",
+        RiskKind::Ceiling => "ceiling",
+        RiskKind::Latency => "latency",
+        RiskKind::Price => "price",
+        RiskKind::Needs => "needs",
+        RiskKind::Safety => "safety",
     }
 }
 
-/// Why the first choice is one: what binds it, and what would next.
+/// First limit of a choice and the next.
 pub(crate) fn reason(choice: &Choice) -> String {
-    let Some(binds) = &choice.binds else { return "the catalogue knows no limit of it".into() };
-    let next =
-        choice.next.as_ref().map_or_else(String::new, |next| format!("; then {} ({})", limit(next), beside(next.over)));
-    format!("{} ({}) binds first{next}", limit(binds), beside(binds.over))
+    let Some(binds) = &choice.binds else { return "the catalogue has no limits for it".into() };
+    let next = choice
+        .next
+        .as_ref()
+        .map_or_else(String::new, |next| format!("; next: {} ({})", limit(next), margin(next.over)));
+    format!("first limit: {} ({}){next}", limit(binds), margin(binds.over))
 }

@@ -105,6 +105,7 @@ const GROUPS: &str = "/v1/groups";
 const FAULTS: &str = "/v1/volumes/{name}/faults";
 const AUTOTUNE: &str = "/v1/volumes/{name}/autotune";
 const ATTACHMENT: &str = "/v1/volumes/{name}/attachment";
+const ISCSI: &str = "/v1/volumes/{name}/iscsi";
 const RECORDING: &str = "/v1/volumes/{name}/recording";
 
 /// All routes.
@@ -118,6 +119,7 @@ pub(super) fn table() -> Vec<Route> {
     ];
     table.extend(changes());
     table.extend(lifecycle());
+    table.extend(iscsi());
     table.extend(service_routes());
     table
 }
@@ -172,6 +174,21 @@ fn changes() -> [Route; 5] {
             "restoreVolume",
             "Replace the content with that of another volume",
             |s: &Service, n: &str, b: &Restore| s.restore(n, b),
+        ),
+    ]
+}
+
+/// Routes of a volume as an iSCSI target.
+fn iscsi() -> [Route; 2] {
+    let other = "/v1/volumes/{name}/iscsi/failover";
+    [
+        read(ISCSI, "getIscsiTarget", "The volume as an iSCSI target", Service::iscsi_target),
+        answer(
+            Verb::Post,
+            other,
+            "failOver",
+            "Make the other controller the owner of a volume with asymmetric paths",
+            Service::fail_over,
         ),
     ]
 }

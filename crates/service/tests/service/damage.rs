@@ -161,7 +161,7 @@ fn foreign_directory_is_refused_and_unchanged() {
     fs::create_dir_all(&foreign).unwrap();
     fs::write(foreign.join("log"), "1\n2\n3\n").unwrap();
     fs::write(foreign.join("data.0"), "somebody's").unwrap();
-    assert!(refusal(&foreign).contains("is not a data directory of plimsoll, and not empty"));
+    assert!(refusal(&foreign).contains("is neither empty nor a data directory of plimsoll"));
     let mut names: Vec<_> = fs::read_dir(&foreign).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["data.0", "log"]);

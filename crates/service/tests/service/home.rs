@@ -30,6 +30,7 @@ pub fn options(directory: &Path) -> Options {
         slow: Slow::NOT,
         listens: vec![format!("nbd+unix:///?socket={}", directory.join("nbd").display())],
         products: Catalogue::built_in(),
+        iscsi: None,
         realtime: false,
         floor: api::Floor::default(),
         checksums: Checksums::AsMade,
@@ -115,7 +116,7 @@ impl Home {
     }
 
     pub fn level(&self, name: &str, to: &str) -> Result<api::Volume, String> {
-        let level = api::Level { to: to.into(), force_detach: false };
+        let level = api::Level { to: to.into(), force_detach: false, online: false };
         self.service.level(name, &level).map_err(|refusal| refusal.message)
     }
 

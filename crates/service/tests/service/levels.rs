@@ -47,7 +47,8 @@ fn detached_only_change_is_refused_while_connected() {
     let home = Home::new();
     home.create("data", "oci:50GB@20vpu");
     let mut client = home.client("data");
-    let level = |to: &str, force_detach| home.service.level("data", &api::Level { to: to.into(), force_detach });
+    let level =
+        |to: &str, force_detach| home.service.level("data", &api::Level { to: to.into(), force_detach, online: false });
     let refused = level("30", false).unwrap_err();
     assert_eq!(refused.kind, Kind::Conflict);
     for part in

@@ -3,11 +3,17 @@
 
 mod checksums;
 mod clones;
+mod control;
 mod damage;
 mod home;
+// Of the front: the same small initiator.
+#[path = "../../../front/tests/front/initiator.rs"]
+#[allow(dead_code)] // not all of it is needed here
+mod initiator;
 mod kills;
 mod levels;
 mod life;
 mod lives;
 mod recordings;
 mod refusals;
+mod targets;

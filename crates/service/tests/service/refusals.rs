@@ -186,7 +186,7 @@ fn volume_in_group_obeys_machine_rules() {
     };
     create("g1", "oci:256GB@20vpu").unwrap();
     check(create("g2", "oci:256GB@120vpu"), Kind::Bad, &["in the group vm1", "16"]);
-    let level = api::Level { to: "120".into(), force_detach: false };
+    let level = api::Level { to: "120".into(), force_detach: false, online: false };
     check(home.service.level("g1", &level), Kind::Bad, &["in the group vm1", "16"]);
     assert_eq!(home.service.volume("g1").unwrap().level, Some(20));
     let autotune = api::Autotune { default: Some(20), most: Some(120), ..api::Autotune::default() };

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_database::{Failure, Observer};
 use plimsoll_device::{Clock, cpu_time};
-use plimsoll_drive::{Fault, Observe, Torn};
+use plimsoll_drive::{Fault, Observe, PartialRun};
 use plimsoll_record::{CpuTime, Finding};
 use plimsoll_units::{Instant, Span};
 
@@ -92,10 +92,14 @@ fn watched<T>(
 }
 
 /// The result of a step, with the fault that ended it early.
-fn torn(fault: Option<Fault>, result: StepResult, is_empty: bool) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
+fn torn(
+    fault: Option<Fault>,
+    result: StepResult,
+    is_empty: bool,
+) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
     match fault {
         None => Ok(result),
-        Some(fault) => Err(Box::new(Torn { fault, until: (!is_empty).then_some(result) })),
+        Some(fault) => Err(Box::new(PartialRun { fault, until: (!is_empty).then_some(result) })),
     }
 }
 
@@ -132,9 +136,9 @@ impl Ground for Database {
         if files.is_empty() { Ok(()) } else { Err(Unfit::Names(self.facts.subject.name.clone())) }
     }
 
-    fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+    fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a database has no blocks to ask for");
-        Err(Box::new(Torn {
+        Err(Box::new(PartialRun {
             fault: Fault { attempt: "running a step of blocks".into(), source },
             until: IoResult::default(),
         }))
@@ -144,8 +148,8 @@ impl Ground for Database {
         &mut self,
         step: &StatementsStep,
         observe: Observe<'_>,
-    ) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
-        let unseen = |fault| Box::new(Torn { fault, until: None });
+    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
+        let unseen = |fault| Box::new(PartialRun { fault, until: None });
         let (clock, before) = (Clock::start(), cpu_time());
         let observer = self.observer();
         let below = self.below.as_mut();
@@ -168,8 +172,8 @@ impl Ground for Database {
         &mut self,
         step: &SessionsStep,
         observe: Observe<'_>,
-    ) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
-        let unseen = |fault| Box::new(Torn { fault, until: None });
+    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
+        let unseen = |fault| Box::new(PartialRun { fault, until: None });
         let refused =
             |failure: Failure| unseen(self.explained(sessions::fault("writing dirty blocks before a step", failure)));
         if step.checkpoint {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use plimsoll_device::{
     Access, Caching, Claim, Clock, Opened, Shape, Space, create, drop_cache, open, preallocate, scratch, sync, truncate,
 };
-use plimsoll_drive::{Fault, Observe, Target, Torn};
+use plimsoll_drive::{Fault, Observe, PartialRun, Target};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::Finding;
 use plimsoll_units::{Bytes, Span};
@@ -199,7 +199,7 @@ impl Ground for Disk {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
         on_storage(self, self.prepare(step), step, observe)
     }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use plimsoll_device::nbd::{Address, Connection, Remote};
 use plimsoll_device::{Clock, Shape};
-use plimsoll_drive::{Fault, Observe, Target, Torn};
+use plimsoll_drive::{Fault, Observe, PartialRun, Target};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_units::Span;
 
@@ -46,7 +46,7 @@ impl Ground for Export {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
         run(self, step, observe)
     }
 

@@ -1,6 +1,6 @@
 //! A model in virtual time, optionally behind a simulated page cache: hours of a suite take seconds.
 
-use plimsoll_drive::{Cached, Fault, Observe, PageCache, Rules, Simulated, Streams, Target, Torn, drive};
+use plimsoll_drive::{Cached, Fault, Observe, PageCache, PartialRun, Rules, Simulated, Streams, Target, drive};
 use plimsoll_load::{Due, Load, Outcome, Region, Together};
 use plimsoll_model::{Chain, ChainSpec, Stage};
 use plimsoll_record::{Finding, Slice};
@@ -83,8 +83,8 @@ impl Model {
             let Some(cache) = self.line.cache() else { continue };
             match step.before {
                 Before::AsTheyAre => {}
-                Before::Anew => cache.renew(*region),
-                Before::Uncached => cache.forget(*region),
+                Before::Anew => cache.truncate(*region),
+                Before::Uncached => cache.drop_pages(*region),
             }
         }
         Ok(())
@@ -95,9 +95,9 @@ impl Model {
         step: &IoStep,
         only: Option<usize>,
         observe: Observe<'_>,
-    ) -> Result<IoResult, Box<Torn<IoResult>>> {
+    ) -> Result<IoResult, Box<PartialRun<IoResult>>> {
         let origin = self.line.target().now();
-        let at_once = |fault| Box::new(Torn { fault, until: IoResult::default() });
+        let at_once = |fault| Box::new(PartialRun { fault, until: IoResult::default() });
         let mut jobs = Vec::new();
         let mut depth = 0;
         for (index, worker) in step.workers.iter().enumerate() {
@@ -126,7 +126,7 @@ impl Model {
             let of =
                 |slice: &Slice| Slice { tally: slice.tally.only(|counter| counter.stream == number), ..slice.clone() };
             WorkerResult {
-                seen: plimsoll_drive::Seen { series: seen.series.iter().map(of).collect(), ..Default::default() },
+                seen: plimsoll_drive::LoopResult { series: seen.series.iter().map(of).collect(), ..Default::default() },
                 began: Instant::ZERO + began(number),
                 ended: Instant::ZERO + job.rounds.ended().since(origin),
                 queues: job.queues(),
@@ -144,12 +144,12 @@ impl Model {
         };
         match fault {
             None => Ok(all),
-            Some(fault) => Err(Box::new(Torn { fault, until: all })),
+            Some(fault) => Err(Box::new(PartialRun { fault, until: all })),
         }
     }
 
     /// Runs the workers in sequence.
-    fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+    fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
         let mut all = IoResult::default();
         for index in 0..step.workers.len() {
             let before = all.span();
@@ -176,7 +176,7 @@ impl Ground for Model {
             let uncached = self.buffered && self.facts.write_back.is_none();
             return uncached.then_some(Finding::NoPageCache).into_iter().collect();
         };
-        let seen = target.model().seen();
+        let seen = target.model().counters();
         let Some(settings) = self.facts.page_cache.filter(|_| self.buffered) else { return Vec::new() };
         let read = seen.read.get();
         vec![Finding::PageCacheSimulated {
@@ -185,20 +185,20 @@ impl Ground for Model {
             unused: seen.unused,
             write_backs: seen.write_backs,
             write_back_mean: Bytes::new(seen.written_back.get() / seen.write_backs.max(1)),
-            held: seen.held,
+            held: seen.throttled,
         }]
     }
 
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
         if let Some(cache) = self.line.cache() {
-            cache.lay(&self.regions);
+            cache.set_files(&self.regions);
         }
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
-        self.prepare(step).map_err(|fault| Box::new(Torn { fault, until: IoResult::default() }))?;
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+        self.prepare(step).map_err(|fault| Box::new(PartialRun { fault, until: IoResult::default() }))?;
         let mut all =
             if step.order == Order::InTurn { self.in_turn(step, observe)? } else { self.group(step, None, observe)? };
         all.dirty = self.line.cache().map(|cache| cache.dirty());

@@ -9,7 +9,7 @@ use plimsoll_device::{
     Access as Opening, Caching, Claim, Flush, OpenHow, Opened, Refusal, claim, claim_ours, dirty_bytes, drop_cache,
     open, open_how, sync,
 };
-use plimsoll_drive::{Completion, Fault, Observe, Target, Torn};
+use plimsoll_drive::{Completion, Fault, Observe, PartialRun, Target};
 use plimsoll_load::Outcome;
 use plimsoll_units::{Instant, Kind, Op, Slot};
 
@@ -61,10 +61,10 @@ pub(super) fn on_storage(
     prepared: io::Result<()>,
     step: &IoStep,
     observe: Observe<'_>,
-) -> Result<IoResult, Box<Torn<IoResult>>> {
+) -> Result<IoResult, Box<PartialRun<IoResult>>> {
     prepared.map_err(|source| {
         let fault = Fault { attempt: "preparing files for a step".into(), source };
-        Box::new(Torn { fault, until: IoResult::default() })
+        Box::new(PartialRun { fault, until: IoResult::default() })
     })?;
     let mut seen = run(targets, step, observe)?;
     seen.dirty = dirty_bytes();

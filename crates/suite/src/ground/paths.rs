@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use plimsoll_device::{Caching, Claim, Clock, Engine, Opened, Shape, Space, create};
-use plimsoll_drive::{Fault, Observe, Target, Torn};
+use plimsoll_drive::{Fault, Observe, PartialRun, Target};
 use plimsoll_load::JobSpec;
 use plimsoll_units::{Bytes, Span};
 
@@ -108,7 +108,7 @@ impl Ground for Paths {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
         on_storage(self, self.prepare(step), step, observe)
     }
 

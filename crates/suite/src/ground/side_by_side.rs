@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_device::{Clock, Shape, ThreadUsage, sharpen_timers, thread_usage};
-use plimsoll_drive::{Fault, Observe, Rules, Target, Torn, drive};
+use plimsoll_drive::{Fault, Observe, PartialRun, Rules, Target, drive};
 use plimsoll_load::{Due, JobSpec, Load, Outcome, Rounds};
 use plimsoll_units::{Bytes, Instant, Op, Span};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -22,7 +22,11 @@ pub(super) trait Targets: Sync {
 }
 
 /// Runs the workers of a step.
-pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+pub(super) fn run(
+    targets: &dyn Targets,
+    step: &IoStep,
+    observe: Observe<'_>,
+) -> Result<IoResult, Box<PartialRun<IoResult>>> {
     let clock = Clock::start();
     let numbered: Vec<_> = step.workers.iter().enumerate().collect();
     let groups: Vec<_> = if step.order == Order::InTurn { numbered.chunks(1).collect() } else { vec![&numbered[..]] };
@@ -41,7 +45,7 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
         });
         let seen = match seen {
             Ok(seen) => seen,
-            Err(fault) => return Err(Box::new(Torn { fault, until: all })),
+            Err(fault) => return Err(Box::new(PartialRun { fault, until: all })),
         };
         let mut fault = None;
         for one in seen {
@@ -53,7 +57,7 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
             all.workers.push(worker);
         }
         if let Some(fault) = fault {
-            return Err(Box::new(Torn { fault, until: all }));
+            return Err(Box::new(PartialRun { fault, until: all }));
         }
         if stopped {
             break;
@@ -76,7 +80,7 @@ struct WorkerThread<'a> {
 }
 
 impl WorkerThread<'_> {
-    fn work(&self, handle: &mut WorkerHandle<'_>) -> Result<WorkerResult, Box<Torn<WorkerResult>>> {
+    fn work(&self, handle: &mut WorkerHandle<'_>) -> Result<WorkerResult, Box<PartialRun<WorkerResult>>> {
         sharpen_timers();
         let job = &self.worker.job;
         let access = &self.worker.access;
@@ -92,7 +96,7 @@ impl WorkerThread<'_> {
         let made = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
         // All workers are ready or have failed before the first begins.
         self.barrier.wait();
-        let at_once = |fault| Box::new(Torn { fault, until: WorkerResult::default() });
+        let at_once = |fault| Box::new(PartialRun { fault, until: WorkerResult::default() });
         let (mut target, spec) = made.map_err(at_once)?;
         self.await_others(handle);
         let began = target.now() + self.worker.begins;
@@ -128,7 +132,7 @@ impl WorkerThread<'_> {
         };
         match fault {
             None => Ok(seen),
-            Some(fault) => Err(Box::new(Torn { fault, until: seen })),
+            Some(fault) => Err(Box::new(PartialRun { fault, until: seen })),
         }
     }
 

@@ -27,6 +27,12 @@ pub enum Edit {
         /// Description by the shell.
         text: String,
     },
+    /// Creates a snapshot of each of several volumes, all with the content of the same moment. The snapshots have
+    /// consecutive numbers.
+    Snapshots {
+        /// Sources, each with the description of its snapshot.
+        of: Vec<(VolumeId, String)>,
+    },
     /// Replaces the content of a volume by that of another, such as its snapshot. Keeps the size.
     Restore {
         /// The target.
@@ -60,6 +66,9 @@ pub enum Edit {
 /// Reason why an edit was refused; it had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
+    /// Whole files cannot be edited.
+    #[error("whole files cannot be edited: only volumes of a store can")]
+    NoStore,
     /// Unknown volume.
     #[error("unknown volume {}", .0.0)]
     Unknown(VolumeId),
@@ -118,20 +127,32 @@ pub(super) struct Waiting {
 
 impl Edit {
     /// Volumes that must have no change in flight.
-    const fn quiet(&self) -> [Option<VolumeId>; 2] {
-        match *self {
-            Self::Create { .. } | Self::Grow { .. } | Self::Describe { .. } => [None, None],
-            Self::Fork { of, .. } => [Some(of), None],
-            Self::Restore { volume, from } => [Some(volume), Some(from)],
-            Self::Delete { volume } => [Some(volume), None],
+    fn quiet(&self) -> Vec<VolumeId> {
+        match self {
+            Self::Create { .. } | Self::Grow { .. } | Self::Describe { .. } => Vec::new(),
+            Self::Fork { of, .. } => vec![*of],
+            Self::Snapshots { of } => of.iter().map(|(of, _)| *of).collect(),
+            Self::Restore { volume, from } => vec![*volume, *from],
+            Self::Delete { volume } => vec![*volume],
         }
     }
 
-    const fn text(&self) -> Option<&String> {
+    /// Length of the longest text.
+    fn text_length(&self) -> usize {
         match self {
-            Self::Create { text, .. } | Self::Fork { text, .. } | Self::Describe { text, .. } => Some(text),
-            Self::Grow { text, .. } => text.as_ref(),
-            Self::Restore { .. } | Self::Delete { .. } => None,
+            Self::Create { text, .. } | Self::Fork { text, .. } | Self::Describe { text, .. } => text.len(),
+            Self::Grow { text, .. } => text.as_ref().map_or(0, String::len),
+            Self::Snapshots { of } => of.iter().map(|(_, text)| text.len()).max().unwrap_or(0),
+            Self::Restore { .. } | Self::Delete { .. } => 0,
+        }
+    }
+
+    /// Number of volumes that it creates.
+    fn creates(&self) -> u32 {
+        match self {
+            Self::Create { .. } | Self::Fork { .. } => 1,
+            Self::Snapshots { of } => of.len() as u32,
+            _ => 0,
         }
     }
 }
@@ -140,10 +161,11 @@ impl Store {
     /// Begins an edit: executed when its volumes are quiet, ends when durable.
     pub(crate) fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
         let made = self.check(edit)?;
-        match edit {
-            Edit::Create { .. } | Edit::Fork { .. } => self.stored.push(None),
-            Edit::Delete { volume } => self.stored_mut(*volume)?.leaving = true,
-            _ => {}
+        for _ in 0..edit.creates() {
+            self.stored.push(None);
+        }
+        if let Edit::Delete { volume } = edit {
+            self.stored_mut(*volume)?.leaving = true;
         }
         self.edits.push_back(Waiting { ticket, edit: edit.clone(), made });
         self.make_edits(jobs);
@@ -159,7 +181,7 @@ impl Store {
         if self.failed {
             return Err(EditError::Failed);
         }
-        if edit.text().is_some_and(|text| text.len() > TEXT_MAX as usize) {
+        if edit.text_length() > TEXT_MAX as usize {
             return Err(EditError::TooMany { most: TEXT_MAX, of: "bytes of text about a volume" });
         }
         if self.edits.len() >= EDITS_MAX as usize {
@@ -167,12 +189,17 @@ impl Store {
         }
         let (most, next) = (self.geometry.size_max(), self.stored.len() as u32);
         let fits = |asked: u64| if asked == 0 || asked > most { Err(EditError::Size { asked, most }) } else { Ok(()) };
-        let new = if next < VOLUMES_MAX {
+        let new = if next.saturating_add(edit.creates()) <= VOLUMES_MAX {
             Ok(VolumeId(next))
         } else {
             Err(EditError::TooMany { most: VOLUMES_MAX, of: "volumes and snapshots" })
         };
+        if let Edit::Snapshots { of } = edit {
+            of.iter().try_for_each(|(of, _)| self.stored_mut(*of).map(drop))?;
+            return new;
+        }
         match *edit {
+            Edit::Snapshots { .. } => new,
             Edit::Create { size, .. } => fits(size).and(new),
             Edit::Fork { of, .. } => self.stored_mut(of).and(new),
             Edit::Restore { volume, from } if volume == from => Err(EditError::Itself(volume)),
@@ -193,7 +220,7 @@ impl Store {
             }
             Edit::Describe { volume, .. } => self.stored_mut(volume).map(|_| volume),
             Edit::Delete { volume } => {
-                let waits = self.edits.iter().any(|waiting| waiting.edit.quiet().contains(&Some(volume)));
+                let waits = self.edits.iter().any(|waiting| waiting.edit.quiet().contains(&volume));
                 let stored = self.stored_mut(volume)?;
                 if stored.in_flight > 0 || waits { Err(EditError::InUse(volume)) } else { Ok(volume) }
             }
@@ -210,9 +237,9 @@ impl Store {
         let mut made = false;
         while let Some(first) = self.edits.front() {
             let mut quiet = true;
-            for volume in first.edit.quiet().into_iter().flatten() {
+            for volume in first.edit.quiet() {
                 let Some(stored) = self.stored[volume.0 as usize].as_mut() else { continue };
-                // Both volumes are frozen until both are quiet; otherwise either could always find the other busy.
+                // All volumes are frozen until all are quiet; otherwise each could always find another busy.
                 stored.frozen = true;
                 quiet &= stored.changes == 0;
             }
@@ -220,7 +247,7 @@ impl Store {
                 break;
             }
             let Some(Waiting { ticket, edit, made: volume }) = self.edits.pop_front() else { break };
-            for volume in edit.quiet().into_iter().flatten() {
+            for volume in edit.quiet() {
                 if let Some(stored) = self.stored[volume.0 as usize].as_mut() {
                     stored.frozen = false;
                 }
@@ -238,10 +265,11 @@ impl Store {
     fn make(&mut self, made: VolumeId, edit: Edit) {
         match edit {
             Edit::Create { size, text } => self.create(made, size, Access::ReadWrite, text),
-            Edit::Fork { of, access, text } => {
-                let size = self.stored[of.0 as usize].as_ref().map_or(0, |stored| stored.size);
-                self.create(made, size, access, text);
-                self.fork(of, made);
+            Edit::Fork { of, access, text } => self.create_fork(of, made, access, text),
+            Edit::Snapshots { of } => {
+                for (number, (of, text)) in of.into_iter().enumerate() {
+                    self.create_fork(of, VolumeId(made.0 + number as u32), Access::ReadOnly, text);
+                }
             }
             Edit::Restore { volume, from } => {
                 let size = self.stored[from.0 as usize].as_ref().map_or(0, |stored| stored.size);
@@ -270,6 +298,12 @@ impl Store {
             self.rounds.record(Record::Describe { volume, text: text.clone() });
         }
         self.stored[volume.0 as usize] = Some(Stored::new(size, access, text));
+    }
+
+    fn create_fork(&mut self, of: VolumeId, made: VolumeId, access: Access, text: String) {
+        let size = self.stored[of.0 as usize].as_ref().map_or(0, |stored| stored.size);
+        self.create(made, size, access, text);
+        self.fork(of, made);
     }
 
     fn describe(&mut self, volume: VolumeId, text: String) {

@@ -154,7 +154,11 @@ impl World {
             }
             Action::Fork { of, access } => {
                 if let Some(of) = picked(of).filter(|_| self.truths.len() < 12) {
-                    self.make(&Edit::Fork { of, access, text: String::new() }, Some(of), access);
+                    let edit = match access {
+                        Access::ReadOnly => Edit::Snapshots { of: vec![(of, String::new())] },
+                        Access::ReadWrite => Edit::Fork { of, access, text: String::new() },
+                    };
+                    self.make(&edit, Some(of), access);
                 }
             }
             Action::Restore { volume, from } => {

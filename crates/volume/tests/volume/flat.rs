@@ -2,8 +2,8 @@
 
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{
-    Access, Backing, Command, Ended, Errno, Export, FileId, Flat, Io, Job, Lead, Place, Reply, Request, Space, Ticket,
-    VolumeId, Volumes,
+    Access, Command, Ended, Errno, Export, FileId, Flat, Io, Job, Lead, Place, Reply, Request, Space, Ticket, VolumeId,
+    Volumes,
 };
 
 const SIZE: u64 = 1 << 20;
@@ -69,7 +69,7 @@ fn invalid_requests_are_refused() {
     let write = request(Command::Write, 0, 1, false);
     assert_eq!(flat.accept(0, Ticket(0), VolumeId(0), &write, &mut Vec::new()), Err(Errno::Perm));
     assert_eq!(flat.accept(0, Ticket(0), VolumeId(2), &write, &mut Vec::new()), Err(Errno::Inval));
-    assert_eq!(flat.extents(VolumeId(1), SIZE - 5, 10, 1)[0].length, 5);
+    assert_eq!(flat.extents(VolumeId(1), SIZE - 5, 10)[0].length, 5);
 }
 
 #[test]

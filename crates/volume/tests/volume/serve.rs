@@ -206,6 +206,21 @@ fn snapshot_is_read_only_and_served_volume_is_not_deleted() {
 }
 
 #[test]
+fn snapshots_of_several_volumes_are_made_together_or_not_at_all() {
+    let mut world = World::new(1);
+    let (data, log) = (world.create(), world.create());
+    let unknown = Edit::Snapshots { of: vec![(data, String::new()), (VolumeId(99), String::new())] };
+    let refused = world.volumes.edit(Ticket(1), &unknown, &mut world.jobs);
+    assert_eq!(refused, Err(EditError::Unknown(VolumeId(99))));
+    let first = world.edit(&Edit::Snapshots { of: vec![(data, "data".to_owned()), (log, "log".to_owned())] });
+    for (number, text) in [(first.0, "data"), (first.0 + 1, "log")] {
+        let about = world.volumes.store().about(VolumeId(number)).unwrap();
+        assert_eq!((about.access, about.text), (Access::ReadOnly, text));
+    }
+    assert!(world.volumes.store().about(VolumeId(first.0 + 2)).is_none());
+}
+
+#[test]
 fn limits_bound_requests_in_flight() {
     let mut world = World::new(1);
     let volume = world.create();

@@ -1,6 +1,6 @@
 //! Verdicts about commits, the log, and writers that fall behind.
 
-use plimsoll_ingest::{Class, Waited};
+use plimsoll_ingest::{Class, WaitCause};
 
 use super::{Diagnosis, NOTABLE};
 use crate::diagnosis::split::{Part, Split};
@@ -11,7 +11,7 @@ pub(super) fn verdicts(split: &Split, diagnosis: &Diagnosis) -> Vec<Verdict> {
 }
 
 fn commits(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
-    /// A commit waits for the rest of the write before its own, so twice a write is to be expected.
+    /// A commit may first wait for the write in progress, so twice a write is expected.
     const EXPECTED: f64 = 2.0;
     let commits = diagnosis.commits.as_ref()?;
     let write_s = commits.write_s?;
@@ -26,11 +26,11 @@ fn commits(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
     })
 }
 
-/// Free buffers, checkpoints and log switches that sessions wait for.
+/// Waits of sessions for free buffers, checkpoints and log switches.
 fn behind(split: &Split) -> Option<Verdict> {
     let is_behind =
-        |waited: Waited| matches!(waited, Waited::Behind(Class::DataWrite | Class::RedoWrite | Class::Archive));
-    let events = split.slices.iter().flat_map(|slice| &slice.events).filter(|event| is_behind(event.waited));
+        |cause: WaitCause| matches!(cause, WaitCause::Behind(Class::DataWrite | Class::RedoWrite | Class::Archive));
+    let events = split.slices.iter().flat_map(|slice| &slice.events).filter(|event| is_behind(event.cause));
     let all: f64 = split.slices.iter().map(|slice| slice.seconds).sum();
     let share = events.clone().map(|event| event.total_s).sum::<f64>() / all;
     let longest = events.max_by(|a, b| a.total_s.total_cmp(&b.total_s))?;

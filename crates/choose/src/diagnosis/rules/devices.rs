@@ -1,4 +1,4 @@
-//! Verdicts about how storage answers: slow, at its limit, or quick; and whether the input agrees with itself.
+//! Verdicts about storage latency (slow, at its limit, quick), and about the consistency of the input.
 
 use plimsoll_ingest::{Class, Measure, Subject};
 
@@ -21,26 +21,26 @@ pub(super) fn verdicts(subject: &Subject, diagnosis: &Diagnosis) -> Vec<Verdict>
     pinned.chain(responses).chain(agreement(subject)).collect()
 }
 
-/// The classes that sessions wait for and that the time of an operation says something of.
+/// The classes that sessions wait for and whose latency is meaningful.
 fn matters(response: &Response, diagnosis: &Diagnosis) -> bool {
     let is_single = matches!(
         response.class,
         Class::All | Class::Read | Class::RandomRead | Class::SequentialRead | Class::Write | Class::RedoWrite
     );
     let is_whole = match response.class {
-        // Where the kinds of reads are told apart, the whole of them says less.
+        // With separate kinds of reads, their total is less specific.
         Class::Read => diagnosis.response(Class::RandomRead).is_none(),
         Class::All => diagnosis.response(Class::Read).is_none() && diagnosis.response(Class::Write).is_none(),
         _ => true,
     };
     let waits = share(response.class, diagnosis).is_none_or(|share| share >= NOTABLE);
-    // Of less than an operation a second nothing follows.
+    // Rates below an operation per second are not significant.
     is_single && is_whole && waits && response.iops >= 1.0
 }
 
-/// The share of the database's time that sessions wait for a class; none where no input says it.
+/// Share of the database's time that sessions wait for a class; none if no input contains waits.
 fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
-    let split = diagnosis.split.as_ref().filter(|split| split.says_waits)?;
+    let split = diagnosis.split.as_ref().filter(|split| split.has_waits)?;
     Some(match class {
         Class::RandomRead => split.share(Part::RandomRead),
         Class::SequentialRead => split.share(Part::SequentialRead),
@@ -50,25 +50,25 @@ fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
     })
 }
 
-/// Seconds from which an operation is slow: disks that turn, or storage that is far away. Log writes are small, one
-/// after the other, and go to memory in nearly every storage that is sold.
+/// Latency from which an operation is slow: that of rotating disks or of remote storage. Log writes are small and
+/// sequential, and go to memory in nearly all products.
 fn slow_s(response: &Response) -> f64 {
-    /// What a slow storage moves in a second.
+    /// Transfer rate of slow storage.
     const BYTES_S: f64 = 200e6;
     let least = if response.class == Class::RedoWrite { 0.002 } else { 0.004 };
     least + response.bytes.unwrap_or(0.0) / BYTES_S
 }
 
-/// A device that is not overloaded answers in quiet windows nearly as it does in all.
+/// Without overload, quiet windows have at least this share of the mean latency.
 const ALIKE: f64 = 0.6;
-/// Latency that goes with the rate.
+/// Correlation from which latency grows with the rate.
 const GOES_WITH: f64 = 0.5;
 
 fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
     const HALF: f64 = 0.5;
     let Response { class, iops, latency_s, in_flight, knee_iops, .. } = *response;
     let slow_s = slow_s(response);
-    // At most one at a time, or none half of the time: hardly any had to wait for another.
+    // On average less than one in flight, or idle half of the time: hardly any queueing.
     let is_alone = in_flight < 1.0 || response.busy.is_some_and(|busy| busy < HALF);
     let grows = response.correlation.is_some_and(|correlation| correlation >= GOES_WITH);
     match (response.quiet_s, response.loaded_s) {
@@ -86,8 +86,8 @@ fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
     }
 }
 
-/// True where windows of quite different rates are answered alike, and the storage is not in use all the time: a load
-/// that waits for its answers meets a full storage at any rate.
+/// True if windows of different rates have similar latencies and the storage is not always busy: a closed load can keep
+/// storage full at any rate.
 fn is_flat(response: &Response) -> bool {
     const FULL: f64 = 0.7;
     const DIFFERENT: f64 = 1.5;
@@ -99,7 +99,7 @@ fn is_flat(response: &Response) -> bool {
     is_free && differ && alike && !falls
 }
 
-/// What is answered as flash answers: sessions that wait long for it do so because there is much of it.
+/// Latency of flash: long waits are due to the number of operations.
 fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
     const QUICK_S: f64 = 0.001;
     let Response { class, iops, latency_s, .. } = *response;
@@ -113,25 +113,25 @@ fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
     })
 }
 
-/// Rates times latencies are the operations in flight, or the input is wrong somewhere.
+/// Checks the input with Little's law: operations in flight are rates times latencies.
 fn agreement(subject: &Subject) -> Option<Verdict> {
-    /// What rounded figures and merged requests may stray.
+    /// Tolerance for rounded figures and merged requests.
     const STRAYS: f64 = 1.5;
-    let (mut said, mut follows) = (0.0, 0.0);
+    let (mut reported, mut derived) = (0.0, 0.0);
     for (slot, window) in subject.slots.iter().enumerate() {
         let at = |class, measure| value(subject, class, measure, slot);
         let in_flight = |class| Some(at(class, Measure::Iops)? * at(class, Measure::Latency)?);
         let parts = [Class::Read, Class::Write].map(in_flight);
         let sum = if parts == [None, None] { in_flight(Class::All) } else { Some(parts.iter().flatten().sum()) };
         if let (Some(depth), Some(sum)) = (at(Class::All, Measure::Depth), sum) {
-            said += depth * window.length.as_secs_f64();
-            follows += sum * window.length.as_secs_f64();
+            reported += depth * window.length.as_secs_f64();
+            derived += sum * window.length.as_secs_f64();
         }
     }
-    let (said, follows) = (said / subject_seconds(subject), follows / subject_seconds(subject));
-    let is_much = said.max(follows) > 0.1;
-    let differs = said > STRAYS * follows || follows > STRAYS * said;
-    (is_much && said > 0.0 && follows > 0.0 && differs).then_some(Verdict::Unequal { said, follows })
+    let (reported, derived) = (reported / subject_seconds(subject), derived / subject_seconds(subject));
+    let is_much = reported.max(derived) > 0.1;
+    let differs = reported > STRAYS * derived || derived > STRAYS * reported;
+    (is_much && reported > 0.0 && derived > 0.0 && differs).then_some(Verdict::Unequal { reported, derived })
 }
 
 fn subject_seconds(subject: &Subject) -> f64 {

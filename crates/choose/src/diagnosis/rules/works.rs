@@ -5,7 +5,7 @@ use plimsoll_ingest::{Class, Subject, Tally, Work};
 use super::{LARGE, NOTABLE};
 use crate::diagnosis::verdict::Verdict;
 
-/// From this share of the whole on a part is named.
+/// Minimum share of the whole for naming a part.
 const MUCH: f64 = 0.3;
 
 pub(super) fn verdicts(subject: &Subject) -> Vec<Verdict> {
@@ -40,17 +40,17 @@ fn writes(work: &Work) -> f64 {
     work.writes
 }
 
-/// The part with the largest share of the whole, where it is much.
+/// The part with the largest share of the whole, if it is large.
 fn most<'a>(parts: impl Iterator<Item = &'a Work>, whole: &Work, of: impl Fn(&Work) -> f64) -> Option<(&'a Work, f64)> {
-    /// Less than an operation a second is no load.
-    const LEAST: f64 = 1.0;
+    /// Minimum operations per second.
+    const MIN_IOPS: f64 = 1.0;
     let all = of(whole);
     let work = parts.max_by(|a, b| of(a).total_cmp(&of(b)))?;
     let share = (of(work) / all).min(1.0);
-    (all >= LEAST * whole.seconds && share >= MUCH).then_some((work, share))
+    (all >= MIN_IOPS * whole.seconds && share >= MUCH).then_some((work, share))
 }
 
-/// The statement with most of the time of all statements that are counted.
+/// The statement with the largest share of the time of all counted statements.
 fn slow_statement(statements: Vec<&Work>) -> Option<Verdict> {
     let seconds = |work: &Work| work.tally(Tally::EXECUTION_S).unwrap_or(0.0);
     let all: f64 = statements.iter().map(|work| seconds(work)).sum();
@@ -65,7 +65,7 @@ fn slow_statement(statements: Vec<&Work>) -> Option<Verdict> {
     })
 }
 
-/// Autovacuum, and sessions that have to write pages themselves.
+/// Autovacuum, and sessions that write pages themselves.
 fn processes(whole: &Work) -> Vec<Verdict> {
     let share = |name: &str, all: f64| {
         let share = whole.tally(name)? / all;
@@ -76,7 +76,7 @@ fn processes(whole: &Work) -> Vec<Verdict> {
     autovacuum.into_iter().chain(sessions).collect()
 }
 
-/// Checkpoints that come before their time.
+/// Requested checkpoints.
 fn checkpoints(whole: &Work) -> Option<Verdict> {
     let requested = whole.tally(Tally::CHECKPOINTS_REQUESTED).filter(|requested| *requested >= 2.0)?;
     let timed = whole.tally(Tally::CHECKPOINTS_TIMED).unwrap_or(0.0);
@@ -87,7 +87,7 @@ fn checkpoints(whole: &Work) -> Option<Verdict> {
     })
 }
 
-/// Sessions that wait for room in the log buffer or for a free page.
+/// Waits of sessions for room in the log buffer or for a free page.
 fn buffer_waits(whole: &Work) -> Vec<Verdict> {
     let of = |name: &'static str| {
         let a_second = whole.tally(name)? / whole.seconds;

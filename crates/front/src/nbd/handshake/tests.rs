@@ -1,4 +1,4 @@
-//! Conversations: what a client sends, and which replies it gets.
+//! Client messages and the expected replies.
 
 use plimsoll_device::nbd::wire::{Reader, Style, flag, info, option, rep};
 use plimsoll_volume::Export;
@@ -6,7 +6,7 @@ use plimsoll_volume::Export;
 use super::*;
 use crate::offer::Medium;
 
-/// `(option, kind, data)` of each reply, and what followed.
+/// `(option, kind, data)` of each reply, the next step, and the remaining bytes.
 type Heard = (Vec<(u32, u32, Vec<u8>)>, Step, Vec<u8>);
 
 fn offers() -> Vec<Offer> {

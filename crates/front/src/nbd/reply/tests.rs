@@ -1,4 +1,4 @@
-//! Replies, byte by byte.
+//! Encoded replies.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Requests as bytes, and what is made of them.
+//! Decoded requests.
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn requests_are_decoded() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_requests_are_refused() {
     let style = Style::Simple;
     let far = 1 << 20;
     for (command, flags, offset, length, errno) in [

@@ -1,6 +1,6 @@
-//! Rows out of text in every shape: the same two rows each time.
+//! Rows from text in every shape: always the same two rows.
 
-use super::{Known, Rows, Seen};
+use super::{Known, LineKind, Rows};
 
 fn known(name: &str) -> Known {
     match name {
@@ -21,9 +21,9 @@ fn rows(text: &str) -> Vec<String> {
     };
     for (line, number) in text.lines().zip(1..) {
         match rows.line(line, number) {
-            Seen::Row => put(&rows, &mut out),
-            Seen::Broken => out.push(format!("broken {number}")),
-            Seen::Nothing | Seen::Table => {}
+            LineKind::Row => put(&rows, &mut out),
+            LineKind::Broken => out.push(format!("broken {number}")),
+            LineKind::Other | LineKind::Table => {}
         }
     }
     if rows.end() {
@@ -59,7 +59,7 @@ fn every_shape_gives_the_same_rows() {
 }
 
 #[test]
-fn tables_follow_each_other() {
+fn consecutive_tables_are_separated() {
     check("name|reads\na|1\n\nname|reads\nb|2\n", &["1: name=a reads=1", "2: name=b reads=2"]);
     check("name|reads\na|1\nname|reads\nb|2\n", &["1: name=a reads=1", "2: name=b reads=2"]);
     check("name,reads\na,1\nreads,writes,x\n1,2,3\n", &["1: name=a reads=1", "2: reads=1 writes=2 x=3"]);
@@ -76,7 +76,7 @@ fn texts_with_separators_are_cells() {
 }
 
 #[test]
-fn what_is_no_row_is_none() {
+fn other_lines_are_not_rows() {
     check("nothing | here\n1 | 2\n", &[]);
     check("name|reads\na|1|3\nremark\nb|2\n", &["broken 2", "1: name=b reads=2"]);
     check("", &[]);

@@ -1,4 +1,4 @@
-//! One test as fio would have written it: 700 reads and 300 writes a second of 8 KiB, by four jobs at depth 16.
+//! A test in the formats of fio: 700 reads and 300 writes per second of 8 KiB, by four jobs at depth 16.
 
 pub const JSON_3: &str = r#"{
   "fio version" : "fio-3.36",

@@ -1,10 +1,10 @@
-//! Long inputs: neighbouring samples are joined, and means stay means.
+//! Long inputs: adjacent samples are merged, and means remain correct.
 
 use plimsoll_ingest::{Builder, Class, Demand, Measure, Outcome, Statistic};
 
 use super::{outcome, reading};
 
-/// Samples of 10 s, with reads of 100 and 300 a second by turns, which take 1 and 2 ms.
+/// Samples of 10 s, alternating between 100 reads/s of 1 ms and 300 reads/s of 2 ms.
 fn long(samples: u64) -> String {
     let mut text = String::from("Linux 6.1.0 (host1) \t03/24/2025 \t_x86_64_\t(16 CPU)\n");
     for number in 0..=samples {
@@ -26,11 +26,11 @@ fn long(samples: u64) -> String {
 }
 
 #[test]
-fn joined_windows_keep_means_maxima_and_the_time() {
-    // Six figures of each sample: about twice as many as are kept.
-    let samples = 2 * Builder::MOST_FINE as u64 / 6;
+fn merged_windows_keep_means_maxima_and_times() {
+    // Six figures of each sample: about twice the limit.
+    let samples = 2 * Builder::MAX_FINE as u64 / 6;
     let reading = reading(&long(samples));
-    assert!(reading.figures.len() + reading.windows.len() <= Builder::MOST_FINE, "{}", reading.figures.len());
+    assert!(reading.figures.len() + reading.windows.len() <= Builder::MAX_FINE, "{}", reading.figures.len());
     assert!(reading.cautions.iter().any(|caution| caution.text.contains("were joined to windows of")));
     let seconds: f64 = reading.windows.iter().map(|window| window.length.as_secs_f64()).sum();
     assert!((seconds - 10.0 * samples as f64).abs() < 1.0, "{seconds}");
@@ -47,7 +47,7 @@ fn joined_windows_keep_means_maxima_and_the_time() {
 }
 
 #[test]
-fn short_inputs_stay_as_they_are() {
+fn short_inputs_are_not_merged() {
     let reading = reading(&long(1_000));
     assert_eq!(reading.windows.len(), 1_000);
     assert!(reading.cautions.is_empty(), "{:?}", reading.cautions);
@@ -62,5 +62,5 @@ fn many_devices_are_bounded() {
     }
     let Outcome::Read(reading) = outcome("test", text.as_bytes(), 4_096) else { panic!("refused") };
     assert_eq!(reading.scopes.len(), 4_096);
-    assert!(reading.cautions.iter().any(|caution| caution.text.contains("the others are left out")));
+    assert!(reading.cautions.iter().any(|caution| caution.text.contains("the others are skipped")));
 }

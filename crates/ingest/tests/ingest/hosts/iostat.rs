@@ -1,4 +1,4 @@
-//! iostat of Linux, as text and as JSON.
+//! iostat of Linux, as text and JSON.
 
 use plimsoll_ingest::Input;
 use plimsoll_units::Span;
@@ -7,7 +7,7 @@ use super::{check, refusal};
 
 const BANNER: &str = "Linux 6.1.0 (host1) \t03/24/2025 \t_x86_64_\t(16 CPU)\n\n";
 
-/// Two reports: the first is since boot, and has a partition, a logical volume and a loop device.
+/// Two reports: the first is since boot, with a partition, a logical volume and a loop device.
 const NEW: &str = "\
 03/24/2025 04:46:00 PM
 avg-cpu:  %user   %nice %system %iowait  %steal   %idle
@@ -60,7 +60,7 @@ fn newest_columns_with_times() {
 }
 
 #[test]
-fn oldest_columns_weigh_one_latency_by_all_operations() {
+fn a_joint_latency_of_old_versions_is_weighted_by_all_operations() {
     let old = "\
 Device:    rrqm/s wrqm/s   r/s   w/s  rsec/s  wsec/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await  svctm  %util
 hda          0.00   0.00  1.00  1.00    8.00    8.00     4.00     4.00    16.00     0.01    1.00   1.00   1.00
@@ -89,7 +89,7 @@ hda          0.00   0.00  1.00  1.00    8.00    8.00     4.00     4.00    16.00 
 }
 
 #[test]
-fn totals_say_how_long_a_window_was() {
+fn lengths_of_windows_follow_from_totals() {
     check(
         "test",
         "\
@@ -111,7 +111,7 @@ sda             100.00        50.00        30.00        250        150
 }
 
 #[test]
-fn for_people_with_commas_units_and_names_at_the_end() {
+fn human_readable_output_with_commas_units_and_trailing_names() {
     check(
         "test",
         "\
@@ -132,7 +132,7 @@ fn for_people_with_commas_units_and_names_at_the_end() {
 }
 
 #[test]
-fn idle_devices_without_a_row_did_nothing() {
+fn devices_without_a_row_were_idle() {
     let heading = "Device             r/s     w/s    rkB/s    wkB/s\n";
     let text = format!("{heading}sda 1 1 1 1\nsdb 1 1 1 1\n\n{heading}sdb 2 0 8 0\n\n");
     let input = Input { interval: Some(Span::from_secs(1)), ..Input::from("test") };
@@ -156,7 +156,7 @@ fn idle_devices_without_a_row_did_nothing() {
 }
 
 #[test]
-fn groups_count_only_alone() {
+fn groups_are_used_only_without_their_members() {
     let heading = "Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n";
     check(
         Input { interval: Some(Span::from_secs(1)), ..Input::from("test") },
@@ -173,7 +173,7 @@ fn groups_count_only_alone() {
 }
 
 #[test]
-fn one_report_is_a_mean_since_boot() {
+fn a_single_report_is_a_mean_since_boot() {
     check(
         "test",
         "\
@@ -186,12 +186,12 @@ sda               2.00       100.00         0.00     720000          0
         /sda -+7200 reads Throughput 102400 (line 2, sda: kB_read/s)
         /sda -+7200 writes Throughput 0 (line 2, sda: kB_wrtn/s)
         devices: Read(3)
-        ! line 2: its only report is a mean since the host was started (unless it was run with -y), which hides every peak; let it run for a while: iostat -xt 10, or vmstat -t 10",
+        ! line 2: its only report is a mean since the host was started (unless it was run with -y), which hides all peaks: let it run longer, as in iostat -xt 10 or vmstat -t 10",
     );
 }
 
 #[test]
-fn a_cut_row_is_left_out_and_the_rest_stays() {
+fn a_truncated_row_is_skipped_and_the_rest_is_read() {
     let heading = "Device             r/s     w/s    rkB/s    wkB/s\n";
     let text = format!("{heading}sda 1 1 1 1\nsdb 1 1 1 1\n\n{heading}sda 2 0 0 0\nsdb 2 0");
     check(
@@ -206,7 +206,7 @@ fn a_cut_row_is_left_out_and_the_rest_stays() {
         devices: Read(4)
         first report, since boot: Ignored
         rows of devices: Broken
-        ! line 7: a row of devices that cannot be read: left out",
+        ! line 7: an unreadable row of devices: skipped",
     );
 }
 
@@ -231,15 +231,15 @@ fn json_has_the_same_figures() {
         devices: Read(6)
         first report, since boot: Ignored";
     check("test", &format!("{text}]}}]}}}}"), expected);
-    // Ended by Ctrl-C: what was complete stays.
+    // Ended by Ctrl-C: complete reports are read.
     let cut = "
         document: Broken
-        ! line 6: it is no JSON from here on (EOF while parsing a list at line 6 column 114): was it cut, or does its host print decimal commas? Run it with LC_ALL=C";
+        ! line 6: it is not JSON from here on (EOF while parsing a list at line 6 column 114), because it is truncated or has decimal commas: run it with LC_ALL=C";
     check("test", &text, &format!("{expected}{cut}"));
 }
 
 #[test]
-fn others_are_refused_by_name() {
+fn other_outputs_are_refused_by_name() {
     let heading = "Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n";
     assert!(refusal(heading.as_bytes()).contains("no row below it"));
     let solaris = "                    extended device statistics              \n    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device\n";

@@ -1,8 +1,8 @@
-//! What holds of any input: cut anywhere it says the same, and arbitrary bytes end in an outcome.
+//! Properties of any input: outcomes are independent of piece sizes, and arbitrary bytes yield an outcome.
 
 use proptest::prelude::*;
 
-use super::{outcome, told};
+use super::{describe, outcome};
 
 const IOSTAT: &str = "Linux 6.1.0 (host1) \t03/24/2025 \t_x86_64_\t(16 CPU)\r
 \r
@@ -40,26 +40,26 @@ const ALL: [&str; 5] = [IOSTAT, SAR, SADF, VMSTAT, JSON];
 
 proptest! {
     #[test]
-    fn cut_anywhere_is_the_same(which in 0..ALL.len(), step in 1_usize..200) {
+    fn outcomes_are_independent_of_piece_sizes(which in 0..ALL.len(), step in 1_usize..200) {
         let text = ALL[which];
-        prop_assert_eq!(told(&outcome("test", text.as_bytes(), text.len())), told(&outcome("test", text.as_bytes(), step)));
+        prop_assert_eq!(describe(&outcome("test", text.as_bytes(), text.len())), describe(&outcome("test", text.as_bytes(), step)));
     }
 
     #[test]
-    fn damage_ends_in_an_outcome(which in 0..ALL.len(), damage in prop::collection::vec((0_usize..600, any::<u8>()), 0..20), cut in 0_usize..700) {
+    fn damage_yields_an_outcome(which in 0..ALL.len(), damage in prop::collection::vec((0_usize..600, any::<u8>()), 0..20), cut in 0_usize..700) {
         let mut bytes = ALL[which].as_bytes().to_vec();
         for (at, byte) in damage {
             let at = at % bytes.len();
             bytes[at] = byte;
         }
         bytes.truncate(cut.max(1));
-        told(&outcome("test", &bytes, 64));
+        describe(&outcome("test", &bytes, 64));
     }
 
     #[test]
-    fn lines_in_any_order_end_in_an_outcome(lines in prop::collection::vec((0..ALL.len(), 0_usize..12), 0..40)) {
+    fn lines_in_any_order_yield_an_outcome(lines in prop::collection::vec((0..ALL.len(), 0_usize..12), 0..40)) {
         let lines = lines.into_iter().map(|(which, line)| ALL[which].lines().nth(line).unwrap_or_default());
         let text: Vec<&str> = lines.collect();
-        told(&outcome("test", text.join("\n").as_bytes(), 64));
+        describe(&outcome("test", text.join("\n").as_bytes(), 64));
     }
 }

@@ -1,4 +1,4 @@
-//! Every sample that is there, when `PLIMSOLL_SAMPLES` names a folder of them: what becomes of it, and laws that hold in it.
+//! Outcomes and consistency of all samples in the folder named by `PLIMSOLL_SAMPLES`.
 #![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use plimsoll_ingest::{Class, Demand, Fate, Input, Measure, Outcome, Reading, Ver
 
 use super::outcome;
 
-/// Kinds of samples, and how many may be refused because they have no figures of disks.
+/// Kinds of samples, and the number of them without figures of disks, which may be refused.
 const KINDS: [&str; 4] = ["iostat", "iostat_json", "sar", "vmstat"];
 
 #[test]
@@ -25,7 +25,7 @@ fn samples_have_outcomes() {
         for (number, path) in files.iter().enumerate() {
             let bytes = std::fs::read(path).unwrap();
             let outcome = outcome(Input::from(format!("{kind} {number}")), &bytes, 65_536);
-            println!("{kind} {number}: {}", in_words(&outcome, &bytes));
+            println!("{kind} {number}: {}", summary(&outcome, &bytes));
             if let Outcome::Read(reading) = &outcome {
                 let of_file = laws(reading);
                 kept = [kept[0] + of_file[0], kept[1] + of_file[1]];
@@ -36,11 +36,11 @@ fn samples_have_outcomes() {
     assert!(kept[0] as f64 >= 0.8 * kept[1] as f64, "{kept:?}");
 }
 
-fn in_words(outcome: &Outcome, bytes: &[u8]) -> String {
+fn summary(outcome: &Outcome, bytes: &[u8]) -> String {
     let reading = match outcome {
         Outcome::Read(reading) => reading,
         Outcome::Refused { refusal, .. } => {
-            // Of these kinds only inputs without any row of disks may be refused.
+            // Only inputs without rows of disks may be refused.
             let text = String::from_utf8_lossy(bytes);
             let has_row =
                 |line: &str| line.split_whitespace().next().is_some_and(|name| name == "sda" || name == "dev8-0");
@@ -53,12 +53,12 @@ fn in_words(outcome: &Outcome, bytes: &[u8]) -> String {
         Verdict::Partly => "read in part",
         Verdict::Refused => "refused",
     };
-    let left_out = reading.parts.iter().filter(|part| part.fate == Fate::Ignored).count();
+    let skipped = reading.parts.iter().filter(|part| part.fate == Fate::Ignored).count();
     let demand = Demand::of(&[reading.as_ref()]);
     let slots: usize = demand.subjects.iter().map(|subject| subject.slots.len()).sum();
     let cautions: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).take(3).collect();
     format!(
-        "{verdict} as {}, {} figures, {} windows, {slots} slots, {left_out} parts left out; {}",
+        "{verdict} as {}, {} figures, {} windows, {slots} slots, {skipped} parts skipped; {}",
         reading.kind.id,
         reading.figures.len(),
         reading.windows.len(),
@@ -66,11 +66,11 @@ fn in_words(outcome: &Outcome, bytes: &[u8]) -> String {
     )
 }
 
-/// What a device did in a window.
+/// Activity of a device in a window.
 type Row = Vec<(Class, Measure, f64)>;
 
-/// Rows in which operations times latency are operations in flight (Little), and bytes operations times size, and all of
-/// them. Some published files were made over by hand, so not every row keeps to it.
+/// Number of rows consistent with Little's law and with bytes = operations × size, and number of all rows. Some published
+/// files were edited by hand, so a few rows are inconsistent.
 fn laws(reading: &Reading) -> [usize; 2] {
     let mut rows: BTreeMap<(u32, u32), Row> = BTreeMap::new();
     for figure in &reading.figures {

@@ -5,7 +5,7 @@ use super::check;
 const HEAD: &str = "Linux 6.1.0 (host1) \t03/24/2025 \t_x86_64_\t(16 CPU)\n\n";
 
 #[test]
-fn transfers_and_devices_of_a_file_meet_in_one_window() {
+fn transfers_and_devices_of_a_file_share_a_window() {
     check(
         "test",
         &format!(
@@ -53,7 +53,7 @@ Average:       dev8-0     20.00    160.00      0.00      0.00      8.00      0.2
         devices: Read(14)
         device dev253-0: Ignored
         transfers: Read(7)
-        tables of other things: Ignored",
+        other tables: Ignored",
     );
 }
 
@@ -88,7 +88,7 @@ fn old_columns_and_a_restart() {
         host1/sda 2025-03-24T10:01:00+10 all Busy 0 (line 8, sda: %util)
         devices: Read(12)
         rows: Broken
-        ! line 9: a row that cannot be read: left out",
+        ! line 9: an unreadable row: skipped",
     );
 }
 
@@ -122,9 +122,9 @@ host1;10;2025-03-24 10:00:30 UTC;nvme0n1;10.00
         host1/nvme0n1 2025-03-24T10:00:10+10 all Latency 4 ms (line 6, nvme0n1: await)
         host1/nvme0n1 2025-03-24T10:00:10+10 all Busy 0.05 (line 6, nvme0n1: %util)
         devices: Read(14)
-        tables of other things: Ignored
+        other tables: Ignored
         lines: Broken
-        ! line 7: a line that cannot be read: left out",
+        ! line 7: an unreadable line: skipped",
     );
 }
 

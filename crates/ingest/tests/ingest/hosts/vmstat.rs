@@ -24,8 +24,8 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
         procs, memory, swap, system, cpu: Ignored
         first line, since boot: Ignored
         rows: Broken
-        ! line 5: a row that cannot be read: left out
-        ! vmstat counts bytes, not operations: give iostat -xt 10 for the same time to know both",
+        ! line 5: an unreadable row: skipped
+        ! vmstat counts bytes, not operations: provide iostat -xt 10 of the same time for both",
     );
 }
 
@@ -53,7 +53,7 @@ fn counters_of_disks() {
         /sda 1970-01-01T00:00:00+10 reads Latency 1 ms (line 5, sda: ms of reads)
         disks: Read(2)
         device loop0: Ignored
-        ! it does not say its times: they are counted from 1 January 1970; say them with --begin",
+        ! it has no times, so they start at 1 January 1970: specify --begin",
     );
     assert!(refusal(DISKS.as_bytes()).contains("--interval"));
     let one: Vec<&str> = DISKS.lines().take(4).collect();

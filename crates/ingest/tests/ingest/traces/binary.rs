@@ -1,4 +1,4 @@
-//! The load as the binary dialects write it.
+//! The load in the binary dialects.
 
 use super::{LENGTH, Op, TOOK_MS};
 
@@ -18,10 +18,10 @@ impl Bytes {
     }
 }
 
-/// The questions and answers of the load, with a message before each, as two processors write them.
+/// Issues and completions of the load, each after a message, as written by two processors.
 pub fn blktrace(load: &[Op], order: Bytes, version: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Process 12 is called by its name: a notice with a payload.
+    // The name of process 12: a notice with a payload.
     event(&mut bytes, order, version, (0, 1 << 26, 0, 0), b"process 12\0\0\0\0\0\0");
     for op in load {
         let category: u64 = if op.is_read { 1 } else { 1 << 1 };
@@ -55,7 +55,7 @@ fn event(
     out.extend(payload);
 }
 
-/// The records of version 7.
+/// Records of version 7.
 pub fn records(bytes: &[u8]) -> Vec<&[u8]> {
     let mut rest = bytes;
     let mut records = Vec::new();

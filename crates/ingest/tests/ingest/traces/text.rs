@@ -1,9 +1,9 @@
-//! An operation as a line of each dialect.
+//! Operations as lines of each dialect.
 
 use super::{LENGTH, Op, TOOK_MS};
 
 const SECTORS: u64 = LENGTH / 512;
-/// The beginning of 2020 in UTC, in milliseconds since 1970.
+/// Start of 2020 in UTC, in milliseconds since 1970.
 const BEGIN_MS: u64 = 1_577_836_800_000;
 
 fn word<'a>(op: &Op, read: &'a str, write: &'a str) -> &'a str {

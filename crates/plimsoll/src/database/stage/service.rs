@@ -1,4 +1,4 @@
-//! A service of volumes in a process of its own, for as long as this one lives.
+//! A service of volumes in a child process.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,38 +10,38 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use plimsoll_service::client::{Address, Client};
 
+use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::trouble::Trouble;
 
-/// How long it may take until it serves, on a host that is busy.
+/// Timeout of its start on a busy host.
 const STARTING: Duration = Duration::from_secs(60);
-/// How long it may take until it has ended.
+/// Timeout of its end.
 const ENDING: Duration = Duration::from_secs(30);
-/// Between two looks at whether it serves, or has ended.
+/// Interval of checks during start and end.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What service managers tell a process is not meant for those that it starts.
+/// Variables of service managers, which child processes must not inherit.
 const OF_MANAGERS: [&str; 5] = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"];
 
-/// A running service. It ends when this is dropped, or when this process ends.
+/// A running service. Ends on drop, or with this process.
 pub struct Service {
     process: Option<Child>,
     pub client: Client,
 }
 
 impl Service {
-    /// Starts one that keeps its data in `home` and its sockets and its log in `run`, and waits until it serves. The thread
-    /// that calls this has to live as long as the service.
+    /// Starts a service with data in `home`, and sockets and log in `run`, and waits until it is ready. The calling
+    /// thread has to live as long as the service.
     ///
     /// # Errors
-    /// It does not start: with what it said last.
+    /// It does not start; with its last message.
     pub fn start(
         home: &Path,
         run: &Path,
         products: Option<&Path>,
         slow: Option<u32>,
         console: &Console,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CliError> {
         let (control, log) = (run.join("control.sock"), run.join("service.log"));
         let mut arguments =
             vec!["serve".into(), home.as_os_str().to_owned(), "--control".into(), control.clone().into()];
@@ -59,34 +59,34 @@ impl Service {
             _ => Err(error),
         });
         let process = Some(spawned.context("starting a service of volumes")?);
-        let client = Client::new(Address::Unix(control), None).context("asking the service")?;
+        let client = Client::new(Address::Unix(control), None).context("connecting to the service")?;
         let mut service = Self { process, client };
         service.await_answer(&log, console)?;
         Ok(service)
     }
 
-    /// It is there, and answers.
+    /// True if it responds.
     pub fn answers(&self) -> bool {
         self.client.get("/v1/service").is_ok()
     }
 
-    fn await_answer(&mut self, log: &Path, console: &Console) -> Result<(), Trouble> {
+    fn await_answer(&mut self, log: &Path, console: &Console) -> Result<(), CliError> {
         let until = Instant::now() + STARTING;
         while !self.answers() {
             let ended = self.process.as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
             if ended || Instant::now() > until {
-                let said = last_line(log).unwrap_or_else(|| "it says nothing: try plimsoll serve by hand".into());
-                return Err(Trouble::Failed(anyhow!("the service of the emulated volume does not start: {said}")));
+                let said = last_line(log).unwrap_or_else(|| "no message; try plimsoll serve manually".into());
+                return Err(CliError::Failed(anyhow!("the service of the emulated volume does not start: {said}")));
             }
             if console.interrupted() {
-                return Err(Trouble::Interrupted);
+                return Err(CliError::Interrupted);
             }
             std::thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
 
-    /// Ends it, and waits for that.
+    /// Stops it and waits for its end.
     pub fn stop(&mut self) {
         let Some(mut process) = self.process.take() else { return };
         let pid = rustix::process::Pid::from_child(&process);
@@ -109,7 +109,7 @@ impl Drop for Service {
     }
 }
 
-/// Started so that the kernel tells it to end when the thread that started it ends, however that comes.
+/// Starts it so that the kernel terminates it when the starting thread ends.
 fn bound_to_this(program: &Path, arguments: &[std::ffi::OsString], log: &Path) -> io::Result<Child> {
     spawn(Command::new("setpriv").args(["--pdeathsig", "TERM", "--"]).arg(program), arguments, log)
 }
@@ -119,7 +119,7 @@ fn spawn(command: &mut Command, arguments: &[std::ffi::OsString], log: &Path) ->
         command.env_remove(name);
     }
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(log)?);
-    // Ctrl-C at the terminal is for this process, which still needs the volume then.
+    // Ctrl-C is handled by this process, which still needs the volume.
     command.process_group(0).spawn()
 }
 

@@ -1,17 +1,17 @@
-//! What ties workers to each other: who ends whom, and who waits for whom.
+//! Dependencies between workers: `exitall` and `wait_for`.
 
 use plimsoll_fio::{ExitWhat, Job, Placing};
 use plimsoll_suite::Signal;
 
 use super::Member;
 
-/// Ties the members of all stages.
+/// Sets the dependencies of all stages.
 pub(super) fn tie(jobs: &[Job], placings: &[Placing], stages: &mut [Vec<Member>]) {
     exits(jobs, stages);
     waits(placings, stages);
 }
 
-/// `exitall`, `exitall_on_error`: a member's end gives the signal to stop to others.
+/// `exitall`, `exitall_on_error`: the end of a member stops others.
 fn exits(jobs: &[Job], stages: &mut [Vec<Member>]) {
     struct Stop {
         stage: usize,
@@ -30,10 +30,10 @@ fn exits(jobs: &[Job], stages: &mut [Vec<Member>]) {
     for (stage, members) in stages.iter_mut().enumerate() {
         for member in members {
             let life = &jobs[member.job].life;
-            let what = life.exit_all.unwrap_or(ExitWhat::Group);
+            let scope = life.exit_all.unwrap_or(ExitWhat::Group);
             let ended = |other: &&Stop| {
                 other.number != member.number
-                    && match what {
+                    && match scope {
                         ExitWhat::Group => other.group == member.group,
                         ExitWhat::Stonewall => other.stage == stage,
                         ExitWhat::All => true,
@@ -50,7 +50,7 @@ fn exits(jobs: &[Job], stages: &mut [Vec<Member>]) {
     }
 }
 
-/// `wait_for`: all copies of a job of the same stage; those of earlier stages have ended.
+/// `wait_for`: all clones of a job in the same stage; those of earlier stages have ended.
 fn waits(placings: &[Placing], stages: &mut [Vec<Member>]) {
     for members in stages {
         let waited: Vec<(usize, usize)> = members

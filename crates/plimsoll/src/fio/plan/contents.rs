@@ -1,4 +1,4 @@
-//! What a job writes, how it is checked, and what files are laid out with.
+//! Written data, their verification, and the initial content of files.
 
 use std::sync::Arc;
 
@@ -8,53 +8,53 @@ use plimsoll_load::Region;
 use plimsoll_units::{Bytes, Kind, Op};
 use rustix::io::Errno;
 
-/// Tells checked blocks from those of other programs' runs. The same in every run: what one wrote the next can check.
+/// Distinguishes verified blocks from those of other programs. Constant, so that later runs can verify.
 const SEED: u64 = u64::from_le_bytes(*b"fio jobs");
 
-/// Memory that what is known of checked blocks may take.
+/// Maximum memory for the state of verified blocks.
 const MEMORY_MAX: u64 = 4 << 30;
 
-/// What finds out whether reads brought what they should.
+/// Verification of reads.
 #[derive(Clone, Debug, Default)]
 pub enum Checks {
-    /// Nothing.
+    /// None.
     #[default]
-    Nothing,
-    /// Blocks that say what they are.
+    None,
+    /// Self-describing blocks.
     Blocks(Arc<Checked>),
     /// A pattern.
     Pattern(Arc<Pattern>),
 }
 
 impl Checks {
-    /// What was wrong so far.
+    /// Mismatches so far.
     pub fn mismatches(&self) -> Mismatches {
         match self {
-            Self::Nothing => Mismatches::default(),
+            Self::None => Mismatches::default(),
             Self::Blocks(checked) => checked.mismatches(),
             Self::Pattern(pattern) => pattern.mismatches(),
         }
     }
 }
 
-/// What files are laid out with.
+/// Initial content of files.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filling {
     /// Zeroes.
     Zeroes,
-    /// These bytes again and again.
+    /// Repetitions of these bytes.
     Pattern(Vec<u8>),
-    /// Random data, of which a share compresses away.
+    /// Random data with a compressibility.
     Random {
         /// 0 to 1.
         compressible: f64,
-        /// Within each of so many bytes.
+        /// Size of the chunks with this compressibility, in bytes.
         chunk: usize,
     },
 }
 
 impl Filling {
-    /// What a job's buffers hold.
+    /// Content of a job's buffers.
     pub(super) fn of(job: &Job) -> Self {
         let buffers = &job.buffers;
         match &buffers.pattern {
@@ -80,25 +80,25 @@ impl Filling {
     }
 }
 
-/// True when what was written is read back after each round.
+/// True if written data are read back after each loop.
 pub(super) fn reads_back(job: &Job) -> bool {
     let wanted = |verification: &Verification| verification.after_writing && !verification.only;
     job.access.direction.writes && job.verification.as_ref().is_some_and(|one| wanted(one) && one.sum != "null")
 }
 
-/// What a copy of a job writes on `regions`, and what checks it.
+/// Content that a clone writes on `regions`, and its verification.
 pub(super) fn contents(job: &Job, seed: u64, regions: &[Region]) -> Result<(Contents, Checks), String> {
     match &job.verification {
-        None => Ok((plain(job, seed)?, Checks::Nothing)),
+        None => Ok((plain(job, seed)?, Checks::None)),
         Some(verification) => match verification.sum {
-            "null" => Ok((plain(job, seed)?, Checks::Nothing)),
+            "null" => Ok((plain(job, seed)?, Checks::None)),
             "pattern" => pattern(verification),
             _ => blocks(job, verification, regions),
         },
     }
 }
 
-/// Data that nobody checks.
+/// Content without verification.
 fn plain(job: &Job, seed: u64) -> Result<Contents, String> {
     let buffers = &job.buffers;
     if buffers.zero {
@@ -109,7 +109,7 @@ fn plain(job: &Job, seed: u64) -> Result<Contents, String> {
         return Ok(Contents::Made(Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Nothing))));
     }
     let repeated = f64::from(buffers.duplicate_percent.unwrap_or(0)) / 100.0;
-    // Without scrambling fio writes the same buffers again and again.
+    // Without scrambling, fio writes identical buffers.
     let repeated = if buffers.refill || buffers.scramble || repeated > 0.0 { repeated } else { 1.0 };
     if !buffers.refill && repeated <= 0.0 {
         return Ok(Contents::Stamped { compressible: compressible(job) });
@@ -130,7 +130,7 @@ fn chunk(job: &Job) -> usize {
     }
 }
 
-/// The bytes of a pattern, and where offsets stand in it.
+/// The bytes of a pattern, and the positions of offsets in it.
 fn bytes(pieces: &[Piece]) -> Result<(Vec<u8>, Vec<usize>), String> {
     let (mut all, mut offsets) = (Vec::new(), Vec::new());
     for piece in pieces {
@@ -141,7 +141,7 @@ fn bytes(pieces: &[Piece]) -> Result<(Vec<u8>, Vec<usize>), String> {
                 all.extend([0; 8]);
             }
             Piece::File(path) => {
-                return Err(format!("a pattern from the file {path} is not supported; write its bytes as 0x..."));
+                return Err(format!("a pattern from the file {path} is not supported; use bytes such as 0x..."));
             }
         }
     }
@@ -150,7 +150,7 @@ fn bytes(pieces: &[Piece]) -> Result<(Vec<u8>, Vec<usize>), String> {
 
 fn pattern(verification: &Verification) -> Result<(Contents, Checks), String> {
     let Some(pieces) = &verification.pattern else {
-        return Err("verify=pattern without a verify_pattern; write one, such as verify_pattern=0xdeadbeef".into());
+        return Err("verify=pattern requires verify_pattern, such as verify_pattern=0xdeadbeef".into());
     };
     let (bytes, offsets) = bytes(pieces)?;
     let pattern = Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Reads));
@@ -163,13 +163,15 @@ fn blocks(job: &Job, verification: &Verification, regions: &[Region]) -> Result<
     let end = regions.iter().map(|region| region.start + region.length.get()).max().unwrap_or(0);
     if let Some(region) = regions.iter().find(|region| !(region.start - start).is_multiple_of(interval)) {
         return Err(format!(
-            "verify: blocks of {interval} bytes do not begin at {}; write offsets and sizes of files that are multiples of them",
+            "verify: offset {} is not a multiple of the interval of {interval} bytes; use aligned offsets and file sizes",
             region.start
         ));
     }
     let memory = (end - start) / interval * 4;
     if memory > MEMORY_MAX {
-        return Err(format!("verify: {memory} bytes of memory for its blocks; write a smaller size or a larger bs"));
+        return Err(format!(
+            "verify: {memory} bytes of memory for its blocks exceed the limit; use a smaller size or a larger bs"
+        ));
     }
     let only_reads = !job.access.direction.writes || verification.only;
     let checking = Checking {
@@ -184,7 +186,7 @@ fn blocks(job: &Job, verification: &Verification, regions: &[Region]) -> Result<
     Ok((Contents::Made(checked.clone()), Checks::Blocks(checked)))
 }
 
-/// The largest block that every operation is made of.
+/// The largest block size that divides every operation.
 fn interval(job: &Job, verification: &Verification) -> u64 {
     let access = &job.access;
     let both = [(access.direction.reads, &access.blocks.read), (access.direction.writes, &access.blocks.write)];
@@ -211,7 +213,7 @@ pub(super) const fn divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The number of an error that is written by name or as a number.
+/// The error number of a name or number.
 pub(super) fn errno(text: &str) -> Option<i32> {
     let named = match text {
         "EPERM" => Errno::PERM,

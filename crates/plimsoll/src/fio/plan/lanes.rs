@@ -1,4 +1,4 @@
-//! One direction of a job as a lane of a load: sizes, pattern, rate.
+//! A direction of a job as a lane of a load: sizes, pattern, rate.
 
 use plimsoll_fio::{BlockSizes, Distribution, Each, Extent, Job, Order, Rate};
 use plimsoll_load::{Arrival, LaneSpec, Pattern, RateUnit, Sizes};
@@ -25,7 +25,7 @@ impl Way {
     }
 }
 
-/// The lane of one direction.
+/// The lane of a direction.
 pub(super) fn lane(job: &Job, way: Way, spread: &Spread) -> Result<LaneSpec, String> {
     let access = &job.access;
     let blocks = blocks(job, way)?;
@@ -54,24 +54,24 @@ pub(super) fn lane(job: &Job, way: Way, spread: &Spread) -> Result<LaneSpec, Str
 
 fn pattern(job: &Job) -> Result<Pattern, String> {
     let off_centre = |centre: Option<f64>, usual: f64| centre.is_some_and(|centre| (centre - usual).abs() > 1e-9);
-    let moved = || Err("random_distribution with a centre is not supported; leave the number behind it out".to_owned());
+    let moved = || Err("random_distribution with a centre is not supported; omit the centre".to_owned());
     match job.access.distribution {
         Distribution::Uniform if job.access.repeats => Ok(Pattern::Uniform),
         Distribution::Uniform => Ok(Pattern::Shuffled),
         Distribution::Zipf { centre: Some(_), .. } | Distribution::Pareto { centre: Some(_), .. } => moved(),
         Distribution::Zipf { theta, .. } if theta >= 10.0 => {
-            Err("random_distribution=zipf: a theta of 10 or more; write a lower one".into())
+            Err("random_distribution=zipf: theta must be below 10".into())
         }
         Distribution::Zipf { theta, .. } => Ok(Pattern::Zipf { theta }),
         Distribution::Pareto { h, .. } => Ok(Pattern::Pareto { h }),
         Distribution::Normal { centre, .. } if off_centre(centre, 0.5) => moved(),
-        // A deviation of nothing is the block in the middle.
+        // A deviation of zero is the block in the middle.
         Distribution::Normal { deviation, .. } => Ok(Pattern::Normal { deviation: deviation.max(1e-6) / 100.0 }),
         Distribution::Zoned(_) => Ok(Pattern::Uniform),
     }
 }
 
-/// Parts of a file with their shares of the operations; empty but for zones.
+/// Parts of a file with their shares of operations; empty except for zones.
 fn zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
     let Distribution::Zoned(zones) = distribution else { return Vec::new() };
     let whole = spread.largest();
@@ -82,12 +82,12 @@ fn zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
     zones.iter().map(|zone| (f64::from(zone.accesses) / 100.0, share(zone.extent))).collect()
 }
 
-/// `bs_is_seq_rand`: sizes of reads are of sequential operations, those of writes of random ones.
+/// `bs_is_seq_rand`: block sizes of reads apply to sequential operations, those of writes to random operations.
 fn blocks(job: &Job, way: Way) -> Result<&BlockSizes, String> {
     let access = &job.access;
     match access.sizes_by_order {
         true if access.is_random() && *way.of(&access.random_percent) < 100 => {
-            Err("bs_is_seq_rand with percentage_random: sizes are of a direction; leave one of them out".into())
+            Err("bs_is_seq_rand with percentage_random is not supported; omit one of them".into())
         }
         true if access.is_random() => Ok(&access.blocks.write),
         true => Ok(&access.blocks.read),
@@ -108,7 +108,7 @@ fn sizes(blocks: &BlockSizes, unaligned: bool) -> Sizes {
     }
 }
 
-/// The mean size, in bytes.
+/// The mean size in bytes.
 fn mean(sizes: &Sizes) -> f64 {
     match sizes {
         Sizes::Range { least, most, step } => f64::from(*least) + f64::from((most - least) / step * step) / 2.0,
@@ -121,15 +121,15 @@ fn mean(sizes: &Sizes) -> f64 {
     }
 }
 
-/// Operations or bytes a second, at most. Bytes are counted as they are asked for, so that sizes that differ keep the rate;
-/// random gaps are of operations of the mean size.
+/// Rate limit in operations or bytes per second. Bytes are those requested, so that mixed sizes keep the rate; random
+/// gaps correspond to operations of mean size.
 fn rate(job: &Job, way: Way, sizes: &Sizes) -> (Option<(Iops, Arrival)>, RateUnit) {
     let flow = &job.flow;
     let arrival = match flow.rate_process {
         Rate::Linear => Arrival::Constant,
         Rate::Poisson => Arrival::Poisson,
     };
-    // Where trims are written, fio paces the writes.
+    // With trims and writes, fio paces the writes.
     let way = if way == Way::Trim && job.access.direction.writes { Way::Write } else { way };
     match (*way.of(&flow.rate_iops), *way.of(&flow.rate), arrival) {
         (Some(operations), _, _) => (Some((Iops::per_second(operations), arrival)), RateUnit::Operations),

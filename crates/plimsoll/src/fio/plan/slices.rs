@@ -1,4 +1,4 @@
-//! How long the slices of a stage's series are, so that warm-ups, samples and windows of logs end with one of them.
+//! Slice length of a stage's series, such that warm-ups, samples and log windows end at slice boundaries.
 
 use plimsoll_fio::Job;
 use plimsoll_units::Span;
@@ -6,19 +6,18 @@ use plimsoll_units::Span;
 use super::Member;
 use super::contents::divisor;
 
-/// Shorter ones would cost the loop too much.
+/// Shorter slices would slow the loop down.
 const MIN_SLICE_NS: u64 = 10_000_000;
-/// More of them, for each worker, would take too much memory.
+/// Maximum number of slices per worker, which limits memory.
 const MAX_SLICES: u64 = 14_400;
-/// Slices of all workers together.
+/// Maximum number of slices of all workers.
 const MAX_SLICES_OF_STAGE: u64 = 100_000;
-/// Bytes a second of a job without an end in time, for a guess of how long it may take: slices must not be too many there
-/// either.
+/// Assumed bytes per second of a job without a time limit, for an upper estimate of its duration.
 const SLOW: u64 = 20 << 20;
-/// So long at least.
+/// Minimum of the estimate.
 const SHORT: Span = Span::from_secs(60);
 
-/// How long a worker may take.
+/// Estimated duration of a worker.
 fn lasts(member: &Member) -> Span {
     let until = member.worker.job.until;
     let rounds = member.worker.conduct.repeat.rounds;
@@ -26,7 +25,7 @@ fn lasts(member: &Member) -> Span {
     if until.span == Span::MAX { guess.max(SHORT) } else { until.span }
 }
 
-/// The length of a stage's slices.
+/// Slice length of a stage.
 pub fn slice(jobs: &[Job], stage: &[Member]) -> Span {
     let windows = stage.iter().flat_map(|member| {
         let job = &jobs[member.job];

@@ -1,9 +1,8 @@
-//! Where a copy of a job goes: its files, their sizes, and the parts of them that it uses.
+//! Files, sizes and used ranges of a clone of a job.
 //!
-//! Learned by running fio 3.33: a size is of all files together and shared evenly, a part of a block is not used; with an
-//! offset a file reaches from there on, so that it is longer than its size; an offset in percent is of what exists; a
-//! `filesize` limits what is done, and one that is drawn is a multiple of the smallest block; without a size what exists is
-//! used whole.
+//! Rules determined with fio 3.33: a size is shared evenly among all files, incomplete blocks are unused; with an
+//! offset a file is longer than its size; an offset in percent refers to the existing size; `filesize` limits the used
+//! range, and a random size is a multiple of the smallest block; without a size, existing files are used completely.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,62 +14,62 @@ use plimsoll_units::Bytes;
 
 use super::contents::Filling;
 
-/// What is at a path.
+/// The object at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// A regular file of so many bytes.
+    /// A regular file of this size.
     File(Bytes),
-    /// A block device of so many bytes.
+    /// A block device of this size.
     Device(Bytes),
 }
 
-/// What paths are of.
+/// Meaning of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
-    /// The machine's own files and devices.
+    /// Files and devices of the host.
     Paths,
-    /// One space of so many bytes: files lie on it end to end, and what has no size is all of it.
+    /// A space of this size: files are placed consecutively; a file without a size takes all of it.
     Space(Bytes),
 }
 
-/// What the machine says of paths.
+/// Properties of paths.
 pub struct Whereabouts<'a> {
-    /// What is at a path; nothing, or why it cannot be used.
+    /// The object at a path; `None` if missing, or the reason why it cannot be used.
     pub at: &'a dyn Fn(&str) -> Result<Option<Existing>, String>,
-    /// True when a path leads to a directory.
+    /// True if a path is a directory.
     pub is_directory: &'a dyn Fn(&str) -> bool,
-    /// What paths are of.
+    /// Meaning of paths.
     pub ground: Ground,
 }
 
 /// A file of the plan.
-#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own of some job")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent requirement of a job")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilePlan {
-    /// Its path; none for an engine that looks at no file.
+    /// Its path; `None` for an engine without files.
     pub path: Option<String>,
-    /// Bytes that are reached.
+    /// Bytes up to the end of the used range.
     pub size: Bytes,
-    /// What there is at present.
+    /// The existing object.
     pub existing: Option<Existing>,
-    /// Some job writes to it.
+    /// True if a job writes to it.
     pub writes: bool,
-    /// It has to hold data from its beginning to its end before jobs run; with what it is filled where it does not.
+    /// Content to lay out where data are missing, if jobs need them.
     pub filling: Option<Filling>,
-    /// It is written whole before jobs run, even where it holds data.
+    /// True if it is laid out even where data exist.
     pub overwrite: bool,
-    /// How a new one gets its room.
+    /// Allocation of a new file.
     pub allocation: Allocation,
-    /// It has to have its whole length.
+    /// True if it must have its full length.
     pub whole: bool,
-    /// It may be made.
+    /// True if it may be created.
     pub may_create: bool,
-    /// It is removed at the end, if a job made it.
+    /// True if it is removed at the end, provided that a job created it.
     pub unlink: bool,
 }
 
 impl FilePlan {
-    /// The file as a ground gets it, with room behind its end, so that the next one begins on a whole MiB.
+    /// The file for a backend, with padding such that the next file begins at a multiple of a MiB.
     pub fn spec(&self, ground: Ground) -> FileSpec {
         let size = match ground {
             Ground::Paths if !self.whole => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
@@ -80,7 +79,7 @@ impl FilePlan {
         FileSpec { path, size, reserved: false, writes: self.writes || self.lacks_from().is_some() }
     }
 
-    /// The bytes that are missing before jobs can read it, from here on; nothing when it is complete.
+    /// Offset from which data are missing before jobs can read it; `None` if it is complete.
     pub fn lacks_from(&self) -> Option<Bytes> {
         self.filling.as_ref()?;
         match self.existing {
@@ -92,27 +91,27 @@ impl FilePlan {
     }
 }
 
-/// A file of a copy, and what of it is used.
+/// A file of a clone and its used range.
 #[derive(Clone, Debug, PartialEq)]
 struct Stretch {
     path: Option<String>,
     existing: Option<Existing>,
     start: u64,
-    /// Bytes that are used: whole blocks.
+    /// Used bytes: whole blocks.
     length: Bytes,
-    /// Where it ends: the file reaches so far, also where no whole block is left.
+    /// End of the file, including an incomplete block.
     end: Bytes,
 }
 
-/// All files of a copy.
+/// All files of a clone.
 #[derive(Clone, Debug)]
 pub(super) struct Spread {
     stretches: Vec<Stretch>,
-    /// `size` in bytes, if it was given.
+    /// `size` in bytes, if given.
     size: Option<Bytes>,
 }
 
-/// Where a worker's parts are on the space that its operations name.
+/// Regions of a worker's parts in the common address space.
 pub fn bases(parts: &[Part], files: &[FilePlan], ground: Ground) -> Vec<Region> {
     let size = |file: usize| files[file].spec(ground).size.get();
     let base = |part: &Part| match ground {
@@ -130,13 +129,13 @@ pub fn bases(parts: &[Part], files: &[FilePlan], ground: Ground) -> Vec<Region> 
     parts.iter().map(|part| Region { start: base(part) + part.start, length: part.length }).collect()
 }
 
-/// A number from 0 to `most`, the same for the same seed (SplitMix64; Steele, Lea and Flood, 2014).
+/// A number from 0 to `most` that depends only on the seed (SplitMix64; Steele, Lea and Flood, 2014).
 pub(super) fn drawn(seed: u64, most: u64) -> u64 {
     let x = plimsoll_units::splitmix64(seed);
     if most == u64::MAX { x } else { x % (most + 1) }
 }
 
-/// Works out where a copy goes.
+/// Computes the ranges of a clone.
 pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<'_>) -> Result<Spread, String> {
     let smallest = job.access.smallest().get().max(1);
     let paths = job.files.paths(&job.section, copy);
@@ -144,7 +143,7 @@ pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<
     if whereabouts.ground == Ground::Paths {
         let missing = job.files.directories.iter().find(|directory| !(whereabouts.is_directory)(directory));
         if let Some(directory) = missing {
-            return Err(format!("directory={directory}: it is not a directory; make it first"));
+            return Err(format!("directory={directory}: not a directory; create it first"));
         }
     }
     let mut found = Vec::new();
@@ -187,7 +186,7 @@ pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<
         if usable == 0 {
             let name = path.as_deref().unwrap_or("a file");
             return Err(format!(
-                "{name}: {wanted} bytes from {start} on are less than one block of {smallest}; write a larger size or a \
+                "{name}: {wanted} bytes from {start} on are less than a block of {smallest}; use a larger size or a \
                  smaller bs or offset"
             ));
         }
@@ -198,7 +197,7 @@ pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<
 }
 
 fn lacks_size() -> String {
-    "you need to specify size=, or name a file or device that exists".into()
+    "size= is required, or the name of an existing file or device".into()
 }
 
 fn space_of(whereabouts: &Whereabouts<'_>, job: &Job) -> Option<Existing> {
@@ -229,7 +228,7 @@ fn offset(job: &Job, copy: u64, there: Bytes, smallest: u64) -> u64 {
 }
 
 impl Spread {
-    /// Bytes after which the job is done.
+    /// Bytes after which the job ends.
     pub(super) fn bytes(&self, job: &Job) -> u64 {
         let reached = self.stretches.iter().map(|stretch| stretch.length).fold(Bytes::ZERO, sum);
         let size = self.size.map_or(reached, |size| size.min(reached));
@@ -238,12 +237,12 @@ impl Spread {
         (bytes - bytes % smallest).max(smallest)
     }
 
-    /// The longest part.
+    /// The largest part.
     pub(super) fn largest(&self) -> Bytes {
         self.stretches.iter().map(|stretch| stretch.length).max().unwrap_or(Bytes::ZERO)
     }
 
-    /// The parts, with their files put into the list of all.
+    /// The parts, with their files added to the list of all files.
     pub(super) fn parts(
         &self,
         job: &Job,
@@ -274,11 +273,11 @@ impl Stretch {
     fn plan(&self, job: &Job) -> Result<FilePlan, String> {
         let files = &job.files;
         let writes = job.writes() && !super::only_verifies(job);
-        // What is discarded held something before.
+        // A trimmed range must contain data before.
         let is_read_first = job.access.direction.reads || super::only_verifies(job) || super::only_trims(job);
         let is_mapped = job.flow.engine == Engine::Mmap;
         if files.allocation == Allocation::KeepSize {
-            return Err("fallocate=keep is not supported; write native, posix, truncate or none".into());
+            return Err("fallocate=keep is not supported; use native, posix, truncate or none".into());
         }
         Ok(FilePlan {
             path: self.path.clone(),
@@ -296,7 +295,7 @@ impl Stretch {
 }
 
 impl FilePlan {
-    /// The same file with the wishes of another job too.
+    /// Merges the requirements of another job.
     fn join(&mut self, other: Self) {
         self.size = self.size.max(other.size);
         self.writes |= other.writes;

@@ -1,4 +1,4 @@
-//! The charts of curves, each with a lead and the source of its figures.
+//! Charts of curves, each with an introduction and the source of its figures.
 
 use maud::{Markup, html};
 use plimsoll_record::{Curve, LoadSlot, Measure, Objective, Scope, SlotRole};
@@ -11,21 +11,21 @@ use crate::scale::Scale;
 use crate::words::Counted;
 use crate::{number, pick, words};
 
-/// Latency against throughput of one curve, also in characters.
+/// Latency against throughput of a curve, as a chart and in characters.
 pub(super) fn load_curve(curve: &Curve, index: usize) -> Section {
     let lead = if pick::has_line(curve) {
-        "Each marker is one run. Left of the load line and below the objective is the load that the storage carries."
+        "Each marker is a run. Loads left of the load line meet the objective."
     } else {
-        "Each marker is one run."
+        "Each marker is a run."
     };
     let plot = Block::Plot(plot(curve, Counted::Operations));
     let chart = overlaid(&[curve], &format!("curve-{index}"), lead);
     Section::bare("Latency against throughput", chart.into_iter().chain([plot]).collect())
 }
 
-/// Latency against throughput of several curves; nothing if none of them has a run.
+/// Latency against throughput of several curves; `None` if no curve has runs.
 pub(super) fn overlay(curves: &[&Curve]) -> Option<Block> {
-    overlaid(curves, "overlay", "Each marker is one run; upright lines are the load lines.")
+    overlaid(curves, "overlay", "Each marker is a run; vertical lines are load lines.")
 }
 
 fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
@@ -38,7 +38,7 @@ fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
     Some(drawn(lead, &chart, curves))
 }
 
-/// A curve as points below its limit.
+/// The data of a curve for a plot in characters.
 pub(in crate::pages) fn plot(curve: &Curve, counted: Counted) -> Plot {
     let point = |run: &plimsoll_record::Run| PlotPoint {
         iops: run.figures.iops.value,
@@ -63,7 +63,7 @@ fn legend(curve: &Curve, counted: Counted) -> String {
     if has(false) {
         parts.push(match counted {
             Counted::Operations => "○ p99 ▫ p50 of closed loads".to_owned(),
-            Counted::Transactions => "○ p99 ▫ p50 of sessions that wait for their answers".to_owned(),
+            Counted::Transactions => "○ p99 ▫ p50 of closed sessions".to_owned(),
         });
     }
     if let Some(line) = &curve.load_line {
@@ -78,10 +78,10 @@ fn legend(curve: &Curve, counted: Counted) -> String {
     parts.join("; ")
 }
 
-/// Latency by percentile; nothing if no run completed.
+/// Latency by percentile; empty if no operation completed.
 pub(super) fn percentiles(curve: &Curve, index: usize) -> Section {
     let title = "Latency by percentile";
-    let lead = "Each step to the right is ten times rarer. Lines end where there were too few operations to know more.";
+    let lead = "Each step to the right is ten times rarer. A line ends at the rarest percentile that its number of operations supports.";
     let description = "Response times by percentile of the lightest run, the run nearest the load line and the most \
                        loaded run. The table of runs has the main percentiles.";
     let draw = || both(&format!("tail-{index}"), title, description, |size| chart::percentiles(curve, size));
@@ -89,11 +89,10 @@ pub(super) fn percentiles(curve: &Curve, index: usize) -> Section {
     Section::bare(title, blocks.into_iter().collect())
 }
 
-/// Second by second; nothing without series.
+/// Throughput and latency per second; empty without time series.
 pub(super) fn over_time(curve: &Curve, index: usize) -> Section {
     let title = "Over time";
-    let lead =
-        "All runs one after the other, without the pauses between them. Shaded time is warm-up: it is in no figure.";
+    let lead = "All runs in sequence, without pauses. Shaded: warm-up, excluded from all figures.";
     let description = "Operations completed per second, and the median and 99th percentile of the response time, over \
                        the time of all runs.";
     let lanes: Vec<Lane<'_>> = curve.runs.iter().map(Lane::of).collect();
@@ -103,7 +102,7 @@ pub(super) fn over_time(curve: &Curve, index: usize) -> Section {
     Section::bare(title, has_series.then(block).into_iter().collect())
 }
 
-/// The slots of a sweep over time: the load that each carried and its response time; nothing for a curve without slots.
+/// Throughput and response time of each slot over time; empty for a curve without slots.
 pub(super) fn slots(curve: &Curve, index: usize) -> Section {
     let title = "Slots over time";
     if curve.slots.is_empty() {
@@ -124,10 +123,10 @@ pub(super) fn slots(curve: &Curve, index: usize) -> Section {
     );
     let answered =
         slot_plane(curve, objective.as_ref(), Axis { name: "response time", scale, label: number::time }, time);
-    let lead = "Each marker is a slot: one load, offered for a fraction of a second from an empty queue. Hollow markers \
+    let lead = "Each marker is a slot: a load offered for a fraction of a second, starting with an empty queue. Hollow markers \
                 missed the objective.";
     let description = format!(
-        "The load that each of {} slots carried, and its {measure} of the response time, over the time of the measurement.",
+        "Throughput and {measure} of the response time of {} slots over the time of the measurement.",
         curve.slots.len()
     );
     let charts = html! {
@@ -143,7 +142,7 @@ fn slot_time(slot: &LoadSlot, objective: Option<&Objective>) -> Option<f64> {
     slot.measured(objective.unwrap_or(&p99)).map(|time| time.as_nanos().max(1) as f64)
 }
 
-/// Slots by role, filled where they met the objective.
+/// Slots by role, filled if they met the objective.
 fn slot_plane(curve: &Curve, objective: Option<&Objective>, y: Axis, of: impl Fn(&LoadSlot) -> Option<f64>) -> Plane {
     let end = curve.slots.iter().map(|slot| slot_begin(slot) + slot.span.as_secs_f64()).fold(0.0, f64::max);
     let missed = |slot: &LoadSlot| {
@@ -188,7 +187,7 @@ fn seconds(value: f64) -> String {
     if value == 0.0 { "0".into() } else { number::time(value * 1e9) }
 }
 
-/// A chart below its lead and above its sources.
+/// A chart with its introduction and sources.
 fn drawn(lead: &str, chart: &Markup, curves: &[&Curve]) -> Block {
     let source = html! {
         @for (index, curve) in curves.iter().enumerate() {

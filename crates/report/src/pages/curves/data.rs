@@ -1,4 +1,4 @@
-//! Runs for programs: one row for each run, then one for each of its streams and kinds.
+//! Runs as CSV: a row for each run, followed by rows for its streams and operation kinds.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Counter, Curve, Estimate, Figures, Run, Steadiness};
@@ -7,7 +7,7 @@ use crate::csv::plain;
 use crate::page::{Block, Table};
 use crate::{pick, words};
 
-/// A run, or one stream and kind of it.
+/// A run, or a stream and kind of it.
 struct Row<'a> {
     curve: &'a Curve,
     index: usize,
@@ -17,7 +17,7 @@ struct Row<'a> {
     service: Bins,
 }
 
-/// Name of a column, and its field.
+/// Column name and accessor.
 type Field = (&'static str, fn(&Row<'_>) -> Option<String>);
 
 /// Columns ending in `_low` and `_high` are the ends of 95 % intervals.
@@ -77,7 +77,7 @@ const FIELDS: [Field; 37] = [
     ("findings", |row| Some(row.whole()?.run.findings.iter().map(words::finding).collect::<Vec<_>>().join("; "))),
 ];
 
-/// One row per run and, below it, one per stream and kind of it; an unknown figure is an empty field, never zero.
+/// A row per run, followed by a row per stream and kind; an unknown figure is an empty field, never zero.
 pub(super) fn data(curves: &[&Curve]) -> Block {
     let runs = curves.iter().flat_map(|curve| curve.runs.iter().enumerate().map(|(index, run)| (*curve, index, run)));
     let rows = runs.flat_map(|(curve, index, run)| {
@@ -96,12 +96,12 @@ pub(super) fn data(curves: &[&Curve]) -> Block {
 }
 
 impl Row<'_> {
-    /// The row if it is that of a whole run.
+    /// The row if it represents a whole run.
     fn whole(&self) -> Option<&Self> {
         self.counter.is_none().then_some(self)
     }
 
-    /// The figures of a whole run in which something completed.
+    /// Figures of a whole run with completed operations.
     fn known(&self) -> Option<&Figures> {
         self.whole().filter(|row| row.run.total.operations() > 0).map(|row| &row.run.figures)
     }

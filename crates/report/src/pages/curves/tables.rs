@@ -1,4 +1,4 @@
-//! The tables of curves: by run, by stream and kind, by objective, and several curves on common scales.
+//! Tables of curves: by run, by stream and kind, by objective, and side by side.
 
 use plimsoll_record::{Counter, Curve, Estimate, LoadLine, NoLine, Run, Steadiness};
 use plimsoll_units::{Bytes, Span};
@@ -32,7 +32,7 @@ pub(super) fn runs(curve: &Curve) -> Section {
         time("longest", 7),
         Column::new("in", "flight", ColumnKind::Share, 3),
         Column::text("remarks", 0),
-        Column::text("held by", 8),
+        Column::text("limit", 8),
     ]);
     let chosen = pick::at_line(curve).filter(|_| pick::has_line(curve));
     let row = |run: &Run| {
@@ -67,8 +67,8 @@ pub(super) fn runs(curve: &Curve) -> Section {
         cells
     };
     let groups = [
-        (0, closed, "closed load: so many in flight".to_owned()),
-        (closed, open.len(), format!("open load: arrives by the clock{}", spacing(&curve.runs))),
+        (0, closed, "closed load: fixed number in flight".to_owned()),
+        (closed, open.len(), format!("open load: timed arrivals{}", spacing(&curve.runs))),
     ];
     let groups = groups.into_iter().filter(|(_, count, _)| *count > 0).map(|(first, _, name)| (first, name)).collect();
     let table = Table { groups, intervals: IntervalPlace::HtmlOnly, ..Table::of("Runs", columns, runs, row) };
@@ -79,7 +79,7 @@ fn spacing(runs: &[Run]) -> String {
     words::arrivals(runs).map(|spacing| format!(" ({spacing} arrivals)")).unwrap_or_default()
 }
 
-/// A response time; of an overloaded run, the time that it grew to.
+/// A response time; for an overloaded run, the value it grew to.
 fn latency(run: &Run, estimate: &Estimate, unit: Unit) -> Cell {
     let show = |ns: f64| unit.show(ns);
     match number::seen(estimate) {
@@ -102,13 +102,13 @@ fn megabytes(bytes_per_second: f64) -> Cell {
     if bytes_per_second > 0.0 { Cell::three(bytes_per_second / 1e6) } else { Cell::unknown() }
 }
 
-/// Limits of what the figures of a run mean.
+/// Limitations of a run's figures.
 fn remarks(run: &Run) -> String {
     let mut parts: Vec<String> = Vec::new();
     match run.figures.steadiness {
         Steadiness::Overloaded => parts.push("overloaded".into()),
         Steadiness::Drifting => parts.push("not steady".into()),
-        Steadiness::Unknown => parts.push("too short to tell".into()),
+        Steadiness::Unknown => parts.push("too short for a steadiness test".into()),
         Steadiness::Steady | Steadiness::Recorded => {}
     }
     if run.unserved > 0 {
@@ -124,10 +124,10 @@ fn warm_up(runs: &[Run]) -> Option<String> {
     let least = runs.iter().map(|run| run.warm_up).min()?;
     let most = runs.iter().map(|run| run.warm_up).max().filter(|most| !most.is_zero())?;
     let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    Some(format!("a warm-up of {range} is cut from each run"))
+    Some(format!("a warm-up of {range} is excluded from each run"))
 }
 
-/// The chosen run by stream and kind, if there is more than one of them or some failed.
+/// The representative run by stream and kind, if there are several or operations failed.
 pub(super) fn streams(curve: &Curve) -> Section {
     let chosen = pick::at_line(curve).filter(|run| run.total.0.len() > 1 || run.total.errors() > 0);
     let Some(run) = chosen else { return Section::default() };
@@ -174,8 +174,8 @@ pub(super) fn streams(curve: &Curve) -> Section {
 }
 
 fn failed(counter: &Counter) -> String {
-    let one = |(errno, count): &(i32, u64)| format!("{} {}", number::whole(*count as f64), words::errno(*errno));
-    counter.errors.iter().map(one).collect::<Vec<_>>().join(", ")
+    let entry = |(errno, count): &(i32, u64)| format!("{} {}", number::whole(*count as f64), words::errno(*errno));
+    counter.errors.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 
 fn stream_name(curve: &Curve, stream: u8) -> String {
@@ -199,20 +199,20 @@ pub(super) fn ladder(lines: &[LoadLine]) -> Section {
 fn verdict(line: &LoadLine) -> String {
     match line {
         LoadLine::At { .. } => "the objective binds".to_owned(),
-        LoadLine::Beyond { .. } => "met at the highest load: at least this".to_owned(),
-        LoadLine::Never { least, .. } => format!("missed: {} is {least} at the least", line.objective().bounded()),
+        LoadLine::Beyond { .. } => "met at the highest load: a lower bound".to_owned(),
+        LoadLine::Never { least, .. } => format!("missed: lowest {} {least}", line.objective().bounded()),
         LoadLine::Refused { why, .. } => match why {
             NoLine::Scatter { low, high, .. } if *low > 0.0 => {
                 format!("between {} and {}", number::three(*low), number::three(*high))
             }
             NoLine::Scatter { high, .. } => format!("below {}", number::three(*high)),
-            NoLine::Generator { .. } => "generator too late".to_owned(),
+            NoLine::Generator { .. } => "generator lateness".to_owned(),
             NoLine::NotLasting { below } => format!("below {}", number::three(*below)),
         },
     }
 }
 
-/// Load lines beside each other, a row for each curve, marked as in the chart.
+/// Load lines of several curves, marked as in the chart.
 pub(super) fn side_by_side(curves: &[&Curve]) -> Block {
     const COLUMNS: [Column; 8] = [
         Column::new("curve", "", ColumnKind::Name, 0),
@@ -220,7 +220,7 @@ pub(super) fn side_by_side(curves: &[&Curve]) -> Block {
         Column::text("objective", 1),
         Column::rate("load line", "IOPS", 0),
         Column::rate("knee", "IOPS", 2),
-        Column::rate("most", "IOPS", 0),
+        Column::rate("maximum", "IOPS", 0),
         Column::time("p50", "lightest", 4),
         Column::time("p99", "lightest", 3),
     ];
@@ -243,7 +243,7 @@ pub(super) fn side_by_side(curves: &[&Curve]) -> Block {
     Block::Table(Table::of("Side by side", COLUMNS, curves.iter().enumerate(), row))
 }
 
-/// A load line with its interval, and a bar of its share of `most`.
+/// A load line with its interval, and a bar of its share of the largest.
 pub(in crate::pages) fn line(line: Option<&LoadLine>, most: f64) -> Cell {
     let Some(line) = line else { return Cell::unknown() };
     let Some(iops) = pick::line_iops(line) else { return Cell::text("none") };
@@ -252,9 +252,9 @@ pub(in crate::pages) fn line(line: Option<&LoadLine>, most: f64) -> Cell {
     Cell { text: format!("{at_least}{}", cell.text), ..cell }
 }
 
-/// One recorded load on several configurations; those without a run are left out.
+/// A recorded load on several configurations; those without a run are omitted.
 pub(super) fn replays(curves: &[&Curve]) -> Section {
-    // The shortest unit that one of them needs, so that the rows compare.
+    // The finest unit that any row needs, so that rows are comparable.
     let is_micro = curves.iter().any(|curve| Unit::of(curve) == Unit::Micro);
     let unit = if is_micro { Unit::Micro } else { Unit::Milli };
     let columns = [
@@ -266,7 +266,7 @@ pub(super) fn replays(curves: &[&Curve]) -> Section {
         Column::time("p99", unit.name(), 0),
         Column::time("p99.9", unit.name(), 2),
         Column::time("worst", unit.name(), 1),
-        Column::text("held by", 3),
+        Column::text("limit", 3),
     ];
     let rows = curves.iter().filter_map(|curve| Some((*curve, pick::fastest(curve)?)));
     let row = |(curve, run): (&Curve, &Run)| {
@@ -285,6 +285,6 @@ pub(super) fn replays(curves: &[&Curve]) -> Section {
             limit(most.map(|(name, _)| name.as_str())),
         ]
     };
-    let heading = "The recorded load on each";
+    let heading = "Recorded load by configuration";
     Section::new(heading, vec![Block::Table(Table::of(heading, columns, rows, row))])
 }

@@ -1,15 +1,15 @@
-//! The database's time window by window, waits with the load, the change between two periods, and the work by part.
+//! Database time by window, correlation of waits with the load, changes between two periods, and work by origin.
 
-use plimsoll_choose::diagnosis::{Change, Changed, Quantity, WindowTime, WithLoad};
+use plimsoll_choose::diagnosis::{Change, Changed, LoadCorrelation, Quantity, WindowTime};
 use plimsoll_ingest::{Slot, Tally, Work};
 
 use super::Case;
 use crate::page::{Block, Cell, Column, ColumnKind, Section, Table};
 use crate::words::diagnosis::{duration, part, quantity, value};
 
-/// Windows that are listed; of more, those with most active sessions.
+/// Maximum number of windows to list, by active sessions.
 const WINDOWS_MAX: usize = 24;
-/// Parts and quantities that are listed.
+/// Maximum number of rows in other tables.
 const ROWS_MAX: usize = 12;
 
 const WINDOWS: [Column; 6] = [
@@ -45,7 +45,7 @@ const WORKS: [Column; 7] = [
     Column::time("time", "s", 2),
 ];
 
-/// The windows over time; `None` of a single one.
+/// Windows over time; `None` for a single window.
 pub(super) fn section(case: &Case<'_>) -> Option<Section> {
     let history = case.found.history.as_ref()?;
     let mut windows: Vec<&WindowTime> = history.windows.iter().collect();
@@ -54,7 +54,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
     windows.sort_by_key(|window| window.slot.begin);
     let mut table = Table::of("Database time by window", WINDOWS, windows, window);
     if history.windows.len() > WINDOWS_MAX {
-        let note = format!("the {WINDOWS_MAX} of {} windows with most active sessions", history.windows.len());
+        let note = format!("the {WINDOWS_MAX} of {} windows with the most active sessions", history.windows.len());
         table = table.with_notes([note]);
     }
     let mut blocks = vec![Block::Table(table)];
@@ -69,13 +69,13 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
                 Cell::three(unusual.score),
             ]
         });
-        let note = "distance: modified z-score, in median absolute deviations, 3.5 and more; the largest are listed"
-            .to_owned();
+        let note =
+            "distance: modified z-score, in median absolute deviations, 3.5 and more; the largest are shown".to_owned();
         blocks.push(Block::Table(unusual.with_notes([note])));
     }
     if !history.with_load.is_empty() {
         let table = Table::of("Waits and load", LOAD, &history.with_load, with_load);
-        let note = "rank correlation over the windows: near 1 a wait grows with the load, near 0 it has other causes";
+        let note = "rank correlation over the windows: near 1 the wait grows with the load, near 0 it is independent of the load";
         blocks.push(Block::Table(table.with_notes([note.to_owned()])));
     }
     blocks.extend(history.change.as_ref().map(change));
@@ -91,7 +91,7 @@ const UNUSUAL: [Column; 5] = [
 ];
 
 fn begin(slot: Slot) -> String {
-    let begin = slot.begin.map_or_else(|| "no time".to_owned(), |begin| begin.to_string().replace('T', " "));
+    let begin = slot.begin.map_or_else(|| "unknown time".to_owned(), |begin| begin.to_string().replace('T', " "));
     format!("{begin}, {}", duration(slot.length.as_secs_f64()))
 }
 
@@ -110,7 +110,7 @@ fn window(window: &WindowTime) -> Vec<Cell> {
     ]
 }
 
-fn with_load(wait: &WithLoad) -> Vec<Cell> {
+fn with_load(wait: &LoadCorrelation) -> Vec<Cell> {
     vec![
         Cell::text(&wait.event),
         percent(wait.share),
@@ -119,7 +119,7 @@ fn with_load(wait: &WithLoad) -> Vec<Cell> {
     ]
 }
 
-/// The later windows in comparison with the earlier ones.
+/// Comparison of the later windows with the earlier ones.
 fn change(change: &Change) -> Block {
     let is_shown = |changed: &&Changed| !matches!(changed.quantity, Quantity::WaitSeconds(_));
     let shown = change.quantities.iter().filter(is_shown).take(ROWS_MAX);
@@ -137,7 +137,7 @@ fn change(change: &Change) -> Block {
     Block::Table(table.with_notes([note]))
 }
 
-/// The work by statement and file, the largest parts.
+/// Work by statement and file, the largest first.
 pub(super) fn works(case: &Case<'_>) -> Option<Section> {
     let whole = case.subject.works.iter().find(|work| work.part.is_empty());
     let mut parts: Vec<&Work> = case.subject.works.iter().filter(|work| !work.part.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The place of each number of a diagnosis: file, line, table and row, with an anchor for links.
+//! Origin of each number of a diagnosis: file, line, table and row, with anchors for links.
 
 use plimsoll_choose::diagnosis::Verdict;
 use plimsoll_ingest::{Class, EventTime, Figure, Measure, Origin, Place, Reading, Series, Statistic};
@@ -9,28 +9,28 @@ use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Link, Section, Table, UNKNOWN};
 use crate::pages::{measure_name, shown};
 
-/// The part of the page about a subject's numbers.
+/// Anchor of the section with a subject's numbers.
 pub(super) fn section_id(index: usize) -> String {
     format!("d{index}-origins")
 }
 
-/// The database's time.
+/// Anchor of the database time.
 pub(super) fn time_id(index: usize) -> String {
     format!("d{index}-o-time")
 }
 
-/// An event, by its row among those that are shown.
+/// Anchor of an event, by its row.
 pub(super) fn event_id(index: usize, row: usize) -> String {
     format!("d{index}-o-event-{row}")
 }
 
-/// What the database says of its caches.
+/// Anchor of the database's cache estimates, if any.
 pub(super) fn cache_id(case: &Case<'_>) -> Option<String> {
     let account = case.subject.account.as_ref()?;
     (!account.caches.is_empty()).then(|| format!("d{}-o-cache", case.index))
 }
 
-/// A measure of a class, in the mean, where inputs say it.
+/// Anchor of the mean of a measure of a class, if known.
 pub(super) fn id(case: &Case<'_>, class: Class, measure: Measure) -> Option<String> {
     case.subject.series(class, measure).map(|series| series_id(case, series))
 }
@@ -40,7 +40,7 @@ fn series_id(case: &Case<'_>, series: &Series) -> String {
     format!("d{}-o-{}-{}{highest}", case.index, series.class.name().replace(' ', "-"), measure_name(series.measure))
 }
 
-/// What a verdict stands on: places of the page, and what is there.
+/// Links to the evidence of a verdict.
 pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<Link> {
     let index = case.index;
     let link = |anchor: String, name: String| Link { anchor, name };
@@ -85,7 +85,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<Link> {
         | Verdict::OneFile { .. }
         | Verdict::Autovacuum { .. }
         | Verdict::SessionsWrite { .. } => vec![link(format!("d{index}-works"), "the work by part".into())],
-        Verdict::Untold { .. }
+        Verdict::NoSessionTimes { .. }
         | Verdict::LongWindows { .. }
         | Verdict::CheckpointsRequested { .. }
         | Verdict::BufferWaits { .. } => Vec::new(),
@@ -96,7 +96,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<Link> {
     }
 }
 
-/// The events that are shown, then those that verdicts speak of besides.
+/// The events in the table of waits, then others that verdicts refer to.
 fn events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     let mut events = case.found.split.as_ref().map(longest_events).unwrap_or_default();
     let waits = || case.subject.account.iter().flat_map(|account| &account.whole.waits);
@@ -123,12 +123,12 @@ const COLUMNS: [Column; 6] = [
     Column::text("table, row and column", 0),
 ];
 
-/// Places of a figure; of more, those of the highest values are listed.
+/// Maximum number of places per figure; those of the highest values are listed.
 const PLACES_MAX: usize = 8;
-/// The same on a page about more than ten cases.
+/// The maximum on a page with more than ten cases.
 const PLACES_FEW: usize = 2;
 
-/// The places of one case.
+/// The origins of a case's numbers.
 pub(super) fn section(case: &Case<'_>) -> Section {
     let most = if case.count > 10 { PLACES_FEW } else { PLACES_MAX };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
@@ -148,12 +148,11 @@ pub(super) fn section(case: &Case<'_>) -> Section {
     }
     rows.extend(case.subject.series.iter().flat_map(|series| of_series(case, series, most)));
     let note = format!(
-        "Of a figure of many windows the highest {most} are shown, of waits in several windows the longest; plimsoll demand \
-         --origins has every one."
+        "Figures of many windows: the highest {most}; waits in several windows: the longest. All origins: plimsoll demand \
+         --origins."
     );
-    let table = Table::of("Where each number was read", COLUMNS, rows, |row| row).with_notes([note]);
-    Section::detail(case.title("Where each number was read"), vec![Block::Table(table)])
-        .with_anchor(section_id(case.index))
+    let table = Table::of("Origin of each number", COLUMNS, rows, |row| row).with_notes([note]);
+    Section::detail(case.title("Origin of each number"), vec![Block::Table(table)]).with_anchor(section_id(case.index))
 }
 
 fn of_series(case: &Case<'_>, series: &Series, most: usize) -> Vec<Vec<Cell>> {

@@ -1,4 +1,4 @@
-//! Latency against the rate, window by window.
+//! Latency against rate by window.
 
 use maud::html;
 use plimsoll_choose::diagnosis::{Point, Response};
@@ -11,13 +11,13 @@ use crate::number;
 use crate::page::{self, Block, Cell, Column, ColumnKind, Section, Table};
 use crate::scale::Scale;
 
-/// Classes in the chart; the table has all.
+/// Maximum number of classes in the chart; the table has all.
 const CLASSES_MAX: usize = 6;
-/// Points of a class; of more windows each point is the mean of several with neighbouring rates.
+/// Maximum number of points per class; of more windows, those with similar rates are averaged.
 const POINTS_MAX: usize = 120;
 
 const COLUMNS: [Column; 9] = [
-    Column::text("how it answers", 0),
+    Column::text("class", 0),
     Column::rate("mean", "IOPS", 0),
     Column::rate("highest", "IOPS", 2),
     Column::time("latency", "ms", 0),
@@ -41,7 +41,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
     let picture = if several {
         Block::Chart(chart(case, &drawn))
     } else {
-        Block::Note("One window: the relation of latency and rate needs several.".to_owned())
+        Block::Note("Latency against rate requires several windows.".to_owned())
     };
     let table = Table::of("Latency and rate of each class", COLUMNS, responses, |response| row(case, response));
     let section =
@@ -58,7 +58,7 @@ fn chart(case: &Case<'_>, drawn: &[&Response]) -> page::Chart {
     });
     page::Chart::new(html! {
         p class="lead" {
-            @if merged { "Each point is the mean of several windows with neighbouring rates." }
+            @if merged { "Each point is the mean of several windows with similar rates." }
             @else { "Each point is one window." }
         }
         (figure(&drawing, &case.source()))
@@ -119,7 +119,7 @@ fn spot(response: &Response, point: &Point) -> Spot {
     }
 }
 
-/// Neighbours by rate as one, each operation counted alike.
+/// Averages of points with adjacent rates, weighted by operations.
 fn merged(points: &[Point]) -> Vec<Point> {
     let mean = |points: &[Point]| {
         let length_s: f64 = points.iter().map(|point| point.length_s).sum();

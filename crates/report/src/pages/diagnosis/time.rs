@@ -1,4 +1,4 @@
-//! The database's time, and what would change it: bars, events, what-ifs and the curve of the buffer cache.
+//! Database time and the effect of changes: bars, events, what-ifs and the buffer cache curve.
 
 use maud::html;
 use plimsoll_choose::diagnosis::{DatabaseEffect, FLOOR_S, Slice, Split};
@@ -14,12 +14,12 @@ use crate::pages::file_name;
 use crate::scale::Scale;
 use crate::words::diagnosis::{part, seconds, share};
 
-/// Parts with a smaller share would be shown as 0 %.
+/// Parts with a smaller share would be rounded to 0 %.
 const SHARE_MIN: f64 = 0.000_5;
-/// Events that are shown.
+/// Maximum number of events.
 const EVENTS_MAX: usize = 10;
 
-/// The database's time as a cascade of bars.
+/// Database time as a cascade of bars.
 pub(super) fn split(case: &Case<'_>) -> Option<Section> {
     let split = case.found.split.as_ref()?;
     let description = bars(split).iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>();
@@ -28,7 +28,7 @@ pub(super) fn split(case: &Case<'_>) -> Option<Section> {
         chart::bars(&bars(split), size)
     });
     let markup = html! {
-        p class="lead" { "Faster storage shortens full bars, and leaves hollow ones as they are. Each begins where the one above ends." }
+        p class="lead" { "Faster storage shortens full bars only. Each bar begins at the end of the bar above." }
         (figure(&drawn, &case.source()))
     };
     let chart = Chart { markup, plain: Some(plain_bars(split)) };
@@ -46,7 +46,7 @@ const BARS: [Column; 5] = [
     Column::text("longest", 2),
 ];
 
-/// A bar of characters for each part.
+/// A bar in characters for each part.
 fn plain_bars(split: &Split) -> Table {
     /// Characters of the whole time.
     const FULL: f64 = 25.0;
@@ -65,7 +65,7 @@ fn plain_bars(split: &Split) -> Table {
     let busy = split.host_busy.map_or(String::new(), |busy| format!(", busy {} of the time", share(busy)));
     let notes = [
         format!("{} sessions active on average{processors}{busy}", number::three(split.active)),
-        "\u{25aa} what faster storage makes shorter; \u{25ab} what it does not".to_owned(),
+        "\u{25aa} shortened by faster storage; \u{25ab} unaffected by storage".to_owned(),
     ];
     let seen = split.slices.iter().filter(|slice| slice.share >= SHARE_MIN);
     Table::of("Database time by part", BARS, seen, row).with_notes(notes)
@@ -92,13 +92,13 @@ const EVENTS: [Column; 7] = [
     Column::text("waits for", 0),
     Column::new("waits", "", ColumnKind::Share, 2),
     Column::time("each", "ms", 0),
-    Column::new("99 of 100", "ms", ColumnKind::Text, 3),
+    Column::new("p99", "ms", ColumnKind::Text, 3),
     Column::time("in all", "s", 1),
     Column::new("line", "", ColumnKind::Share, 0),
     Column::text("of", 4),
 ];
 
-/// The longest events of the database's time.
+/// The events with the most database time.
 pub(super) fn longest_events(split: &Split) -> Vec<&EventTime> {
     let mut events: Vec<&EventTime> = split.slices.iter().flat_map(|slice| &slice.events).collect();
     events.sort_by(|a, b| b.total_s.total_cmp(&a.total_s));
@@ -106,7 +106,7 @@ pub(super) fn longest_events(split: &Split) -> Vec<&EventTime> {
     events
 }
 
-/// The longest events, each with the place where it was longest.
+/// The longest events, each with the place of its longest value.
 pub(super) fn places(case: &Case<'_>) -> Option<Section> {
     let split = case.found.split.as_ref()?;
     let time = &split.place;
@@ -156,7 +156,7 @@ const WHAT_IFS: [Column; 4] = [
 /// The effects of faster storage and of other sizes of the buffer cache.
 pub(super) fn what_ifs(case: &Case<'_>) -> Section {
     let found = case.found;
-    // No minus before a zero.
+    // Avoids a negative zero.
     let percent = |share: f64| {
         let percent = (share * 1_000.0).round() / 10.0 + 0.0;
         Cell::figure(format!("{percent:.1}"), percent)
@@ -168,7 +168,7 @@ pub(super) fn what_ifs(case: &Case<'_>) -> Section {
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     rows.extend(effect("storage ten times as fast", &found.ten_times));
-    rows.extend(effect("storage that answers at once (Amdahl's bound)", &found.at_most));
+    rows.extend(effect("storage with zero latency (Amdahl's bound)", &found.at_most));
     for step in &found.cache {
         let bytes = Bytes::new((step.bytes / f64::from(1 << 20)).round() as u64 * (1 << 20));
         let faster = 1.0 / (1.0 - step.saved).max(f64::MIN_POSITIVE);
@@ -177,8 +177,8 @@ pub(super) fn what_ifs(case: &Case<'_>) -> Section {
         rows.push(vec![Cell::text(name), percent(step.saved), Cell::three(faster), reads]);
     }
     let note = format!(
-        "of the database's time, for the same work; no operation is taken to get below {}; writes behind sessions, \
-         processors and locks stay as they are",
+        "share of the database's time, for the same work; minimum time of an operation: {}; background writes, \
+         processor time and locks are unchanged",
         seconds(FLOOR_S)
     );
     let table = Table::of("Effects of faster storage or another buffer cache", WHAT_IFS, rows, |row| row);
@@ -186,7 +186,7 @@ pub(super) fn what_ifs(case: &Case<'_>) -> Section {
     Section::bare(case.title("What would change it"), blocks.collect()).with_anchor(format!("d{}-what-if", case.index))
 }
 
-/// Reads over the size of the buffer cache.
+/// Reads by size of the buffer cache.
 fn cache(case: &Case<'_>) -> Option<Chart> {
     let steps = &case.found.cache;
     let (first, last) = (steps.first()?, steps.last()?);
@@ -208,12 +208,12 @@ fn cache(case: &Case<'_>) -> Option<Chart> {
         groups: vec![Group { name: "reads".into(), tone: 0, fill: Fill::Full, joined: Joined::Line, spots }],
     };
     let id = format!("cache-{}", case.index);
-    let chart = both(&id, "Reads over the size of the buffer cache", "The table above has the figures.", |size| {
+    let chart = both(&id, "Reads by size of the buffer cache", "The table above has the figures.", |size| {
         chart::plane(&plane, size)
     });
     Some(Chart::new(html! {
-        h3 { "Reads over the size of the buffer cache" }
-        p class="lead" { "As the database, or a trace, estimates it; its estimates end with the curve." }
+        h3 { "Reads by size of the buffer cache" }
+        p class="lead" { "Estimated by the database or from a trace, over the range of the estimates." }
         (figure(&chart, &case.source()))
     }))
 }

@@ -1,4 +1,4 @@
-//! Details of a sizing: the design point, each choice in full, sources, and a row for each configuration as CSV.
+//! Details of a sizing: design point, each choice in full, sources, and all configurations as CSV.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,44 +17,46 @@ use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Section, T
 use crate::pages::file_name;
 use crate::words::{clean, offer, sizing as words};
 
-/// Inputs that are named as the source of a chart.
+/// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
 
 impl Sized<'_> {
-    /// From the measured load to the load that ceilings have to allow.
+    /// Steps from the measured load to the required ceilings.
     pub(super) fn design_point(&self) -> Section {
         let wanted = &self.sizing.wanted;
         let mut facts = vec![Fact::new("measured", words::measured(wanted))];
         facts.extend(words::today(wanted).map(|today| Fact::new("today", today)));
         for step in &wanted.steps {
-            facts.push(Fact::new(if step.what == "growth" { "growth" } else { "peaks" }, words::step(step)));
+            facts.push(Fact::new(if step.name == "growth" { "growth" } else { "peaks" }, words::step(step)));
         }
         for point in &wanted.points {
             let of =
                 if wanted.points.len() > 1 { format!(", with {}", words::busiest(point.of)) } else { String::new() };
             facts.push(Fact::new("expected", format!("{}{of}", words::point(point))));
         }
-        let design = format!("ceilings have to allow {} times that (headroom)", number::three(wanted.room()));
+        let design = format!("required ceilings: {} times this load (headroom)", number::three(wanted.room()));
         facts.push(Fact::new("design", design));
         let free = if wanted.free > 0.0 {
-            format!("; {} of it stay free", number::percent(wanted.free))
+            format!("; {} of it stays free", number::percent(wanted.free))
         } else {
             String::new()
         };
-        facts.push(Fact::new("keeps", format!("{}{free}", offer::capacity(wanted.capacity))));
+        facts.push(Fact::new("capacity", format!("{}{free}", offer::capacity(wanted.capacity))));
         let objectives = words::objectives(&wanted.objectives);
         facts.extend((!objectives.is_empty()).then(|| Fact::new("meets", objectives)));
+        facts.push(Fact::new("machine", words::compute(wanted.compute)));
         facts.extend(wanted.assumptions.iter().map(|text| Fact::new("assumed", text)));
         let subject = if wanted.subject.is_empty() { "the demand" } else { &wanted.subject };
         Section::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
     }
 
-    /// The levels from measured to designed for.
+    /// Load levels from measured to design point.
     fn levels(&self) -> Chart {
         let levels = levels(&self.sizing.wanted);
         let description =
             levels.iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>().join("; ");
-        let drawn = both("wanted", "From measured to designed for", &description, |size| chart::bars(&levels, size));
+        let drawn =
+            both("wanted", "From measured load to design point", &description, |size| chart::bars(&levels, size));
         Chart::new(figure(&drawn, &maud::html! { (self.inputs()) }))
     }
 
@@ -64,7 +66,7 @@ impl Sized<'_> {
         let names: Vec<String> =
             first.map(|reading| format!("{} ({})", clean(file_name(&reading.name)), reading.kind)).collect();
         match (names.is_empty(), readings.len().saturating_sub(INPUTS_MAX)) {
-            (true, _) => "the demand as it was given".to_owned(),
+            (true, _) => "the demand as given".to_owned(),
             (false, 0) => names.join(", "),
             (false, more) => format!("{} and {} more", names.join(", "), number::whole(more as f64)),
         }
@@ -83,7 +85,7 @@ impl Sized<'_> {
         Section::detail("The load by class, and each choice in full", blocks)
     }
 
-    /// The origin of the figures, and every document.
+    /// Origin of the figures, and the documents.
     pub(super) fn sources(&self) -> [Section; 2] {
         let shown = || self.choices().iter().chain(&self.sizing.nearly);
         let mut cites: BTreeMap<(String, String), Arc<Cite>> = BTreeMap::new();
@@ -99,8 +101,8 @@ impl Sized<'_> {
             }
         }
         let figures = format!(
-            "room is what the limit that binds first allows above the design point; response times are simulated by the \
-             catalogue's models; machines are chosen by their limits for storage, not by processors and memory; ceilings \
+            "room: margin of the first limit above the design point; response times are simulated by the \
+             catalogue's models; machines are selected by their storage limits, not by processors and memory; ceilings \
              and list prices are {}",
             offer::provenance(cites.values().map(|cite| cite.status).collect())
         );
@@ -111,7 +113,7 @@ impl Sized<'_> {
         ]
     }
 
-    /// One row for each choice, each configuration that misses the objective, and each rejection.
+    /// A row for each choice, each configuration that misses the objective, and each rejection.
     pub(super) fn data(&self) -> Block {
         let Sizing { choices, nearly, slower, rejected, .. } = self.sizing;
         let row = |verdict: &str, rank: usize, name: String, why: String, value: &dyn Fn(Value) -> String| {
@@ -127,7 +129,7 @@ impl Sized<'_> {
             }));
         }
         let reject = |(rank, one): (usize, &Rejection)| {
-            row("does not carry it", rank, one.name.clone(), words::why(&one.why), &|_| String::new())
+            row("does not carry it", rank, one.name.clone(), words::why(&one.reason), &|_| String::new())
         };
         rows.extend(rejected.iter().enumerate().map(reject));
         let names = ["verdict", "rank", "configuration"].into_iter().chain(DATA.iter().map(|(name, _)| *name));
@@ -136,7 +138,7 @@ impl Sized<'_> {
     }
 }
 
-/// A value of a choice for CSV; empty if unknown.
+/// Value of a choice for CSV; empty if unknown.
 type Value = fn(&Choice) -> String;
 
 const DATA: [(&str, Value); 17] = [
@@ -183,7 +185,7 @@ fn over(limit: &Limit) -> String {
 fn database_time(effect: &DatabaseEffect) -> String {
     let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
     let kept = effect.kept.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
-    let kept = if kept.is_empty() { kept } else { format!(" Taken to stay as they are: {kept}.") };
+    let kept = if kept.is_empty() { kept } else { format!(" Assumed unchanged: {kept}.") };
     format!("Database time: {}, {before} s to {after} s for the same work.{kept}", saved(effect))
 }
 
@@ -204,7 +206,7 @@ fn levels(wanted: &Wanted) -> Vec<Bar> {
     }
     if let Some(point) = wanted.points.first() {
         let room = wanted.room();
-        bars.push(bar("designed for".into(), point.iops() * room, point.bytes_per_second() * room, Fill::Hollow));
+        bars.push(bar("design point".into(), point.iops() * room, point.bytes_per_second() * room, Fill::Hollow));
     }
     bars
 }

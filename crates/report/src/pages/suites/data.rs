@@ -1,4 +1,4 @@
-//! Steps for programs: one row for each step and round.
+//! Steps as CSV: a row for each step and round.
 
 use plimsoll_load::Pace;
 use plimsoll_record::{
@@ -12,11 +12,11 @@ use crate::number;
 use crate::page::{Block, Table};
 use crate::words::database::share_of;
 
-/// A step with the figures of all kinds of work.
+/// A step with figures for all kinds of work.
 struct Row<'a> {
     suite: &'a SuiteRun,
     step: &'a StepRun,
-    /// `None` for a step that was left out.
+    /// `None` for a skipped step.
     totals: Option<StepTotals>,
 }
 
@@ -30,12 +30,12 @@ struct StepTotals {
     cpu: Option<CpuTime>,
 }
 
-/// Name of a column, and its field.
+/// Column name and accessor.
 type Field = (&'static str, fn(&Row<'_>) -> Option<String>);
 
-/// Counts and times of databases are those of the whole span: `block_read_ns`, `disk_read_ns` and their like are sums.
-/// `rate_low` and `rate_high` are the ends of the 95 % interval of `iops`, and the columns that begin with `split_` are
-/// shares of the sessions' time, 0 to 1.
+/// Counts and times of databases cover the whole span; `block_read_ns`, `disk_read_ns` etc. are sums. `rate_low` and
+/// `rate_high` are the ends of the 95 % interval of `iops`. Columns with the prefix `split_` are shares of session
+/// time, 0 to 1.
 const FIELDS: [Field; 58] = [
     ("suite", |row| Some(row.suite.suite.clone())),
     ("subject", |row| Some(row.suite.subject.name.clone())),
@@ -97,7 +97,7 @@ const FIELDS: [Field; 58] = [
     ("limit", |row| row.crowd()?.limit.clone()),
 ];
 
-/// One row per step and round, those that prepare included; an unknown figure is an empty field.
+/// A row per step and round, preparation included; an unknown figure is an empty field.
 pub(super) fn data(suites: &[SuiteRun]) -> Block {
     let steps = suites.iter().flat_map(|suite| suite.steps.iter().map(move |step| (suite, step)));
     let rows = steps.map(|(suite, step)| {
@@ -176,7 +176,7 @@ fn offered(crowd: &SessionRun) -> Option<String> {
     if let Pace::Open { rate, .. } = crowd.run.offered { Some(plain(rate.as_f64())) } else { None }
 }
 
-/// Transactions by their kind: `read 1200; update 300`.
+/// Transactions by kind: `read 1200; update 300`.
 fn kinds(crowd: &SessionRun) -> String {
     let count = |stream: usize| {
         let of_kind = crowd.run.total.0.iter().filter(|counter| usize::from(counter.stream) == stream);

@@ -1,78 +1,78 @@
-//! Processors, commits, writers and what else sessions wait for.
+//! Verdicts about processors, commits, background writers and other waits.
 
 use plimsoll_choose::diagnosis::{Part, Verdict};
 
-use super::{Told, event, of_all, seconds, share, spent};
+use super::{VerdictText, event, of_all, seconds, share, spent};
 use crate::number;
 
-pub(super) fn told(verdict: &Verdict) -> Option<Told> {
+pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
         Verdict::ProcessorsFull { busy, processors } => {
             let of = processors.map_or(String::new(), |processors| format!(" {}", number::whole(processors)));
             (
                 format!(
-                    "The{of} processors are busy {} of the time: sessions queue for them, and waits for storage look longer than they are.",
+                    "The{of} processors are busy {} of the time: sessions queue for them, which inflates measured storage waits.",
                     share(*busy)
                 ),
-                "Give the host more processors, or less work, before you judge its storage.",
+                "Add processors or reduce the work before judging the storage.",
             )
         }
         Verdict::ProcessorQueue { share: part, busy } => {
             let busy = busy.map_or(String::new(), |busy| format!(" (they are busy {} of the time)", share(busy)));
             (
-                format!("{} is in no counter: sessions that queue for a processor{busy}, as a rule.", of_all(*part)),
-                "Look at the host's run queue, and at other work on it.",
+                format!("{} is in no counter: usually sessions that queue for a processor{busy}.", of_all(*part)),
+                "Check the host's run queue and other work on the host.",
             )
         }
-        Verdict::Unsaid { share } => (
-            format!("{} is in no counter, though the processors are not full.", of_all(*share)),
-            "Processors may be short in peaks, or sessions be in calls of the system that are not counted, such as \
-             asynchronous I/O that blocks when it is asked for: look at the host within the window.",
+        Verdict::Unaccounted { share } => (
+            format!("{} is in no counter, although the processors are not saturated.", of_all(*share)),
+            "Processors may be saturated in peaks, or sessions may be in system calls that are not counted, such as \
+             submissions of asynchronous I/O that block: check the host during the window.",
         ),
         Verdict::CommitsElsewhere { sync_s, write_s, share, a_second } => {
-            let rate = a_second.map_or(String::new(), |rate| format!(", at {} commits a second", number::three(rate)));
+            let rate = a_second.map_or(String::new(), |rate| format!(", at {} commits/s", number::three(rate)));
             (
                 format!(
-                    "Commits take {}, but a write of the log only {}{rate}: {} waits for something else.",
+                    "Commits take {}, but log writes only {}{rate}: {} is spent on other waits.",
                     seconds(*sync_s),
                     seconds(*write_s),
                     of_all(*share)
                 ),
-                "Look at the processors (the log writer needs one at once), at a standby that commits wait for, and at \
-                 statements that commit too often; faster storage changes none of these.",
+                "Check the processors (the log writer needs one immediately), synchronous standbys, and \
+                 statements that commit too often; faster storage has no effect on these.",
             )
         }
         Verdict::CommitsForLog { sync_s, write_s, share } => (
             format!(
-                "Commits take {}, and a write of the log {} of it: {} hangs on the latency of log writes.",
+                "Commits take {}, of which log writes {}: {} depends on the latency of log writes.",
                 seconds(*sync_s),
                 seconds(*write_s),
                 of_all(*share)
             ),
-            "Put the log on storage that acknowledges small writes sooner, or commit less often.",
+            "Move the log to storage with lower latency for small writes, or commit less often.",
         ),
         Verdict::WritersBehind { event: name, share } => (
-            format!("Sessions wait for writes behind them (most for \"{}\"): {}.", event(name), of_all(*share)),
-            "Enlarge the log files and the log buffer first, give the writers more in flight, then look at write throughput.",
+            format!("Sessions wait for background writes (mostly \"{}\"): {}.", event(name), of_all(*share)),
+            "Enlarge the log files and the log buffer first, allow more writes in flight, then check the write throughput.",
         ),
         Verdict::Elsewhere { part, share, event: name } => {
-            let name = name.as_ref().map_or(String::new(), |name| format!(", most for \"{}\"", event(name)));
-            (format!("{} goes to {}{name}.", of_all(*share), spent(*part)), elsewhere(*part))
+            let name = name.as_ref().map_or(String::new(), |name| format!(", mostly \"{}\"", event(name)));
+            (format!("{} is spent on {}{name}.", of_all(*share), spent(*part)), elsewhere(*part))
         }
         _ => return None,
     };
-    Some(Told { word: "cause", text, remedy: remedy.to_owned() })
+    Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
 }
 
 const fn elsewhere(part: Part) -> &'static str {
     match part {
         Part::Lock => {
-            "Look at the transactions that hold them; faster storage shortens these only as far as they wait for it."
+            "Check the transactions that hold the locks; faster storage helps only if these wait for storage."
         }
-        Part::Concurrency => "Look at hot blocks, parsing and latches; storage has no part in it.",
-        Part::Cluster => "Look at the interconnect, and at which instance does which work.",
-        Part::Network => "Look at round trips, at the network, and at a standby.",
-        Part::Managed => "Its plan holds sessions back: change the plan, or give it more processors.",
+        Part::Concurrency => "Check hot blocks, parsing and latches; storage has no effect.",
+        Part::Cluster => "Check the interconnect and the distribution of work among instances.",
+        Part::Network => "Check round trips, the network, and synchronous standbys.",
+        Part::Managed => "Its plan throttles sessions: change the plan, or add processors.",
         _ => "See the events below.",
     }
 }

@@ -1,19 +1,22 @@
-//! How storage answers, and its limits.
+//! Verdicts about the latency of storage and its limits.
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis::Verdict;
 use plimsoll_ingest::{Class, Measure};
 
-use super::{Told, duration, event, seconds, share};
+use super::{VerdictText, duration, event, seconds, share};
 use crate::number;
 use crate::words::clean;
 
-pub(super) fn told(verdict: &Verdict) -> Option<Told> {
-    let told = |word, (text, remedy): (String, &str)| Told { word, text, remedy: remedy.to_owned() };
-    speed(verdict).map(|said| told("storage", said)).or_else(|| limits(verdict).map(|said| told("limit", said)))
+pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
+    let verdict_text =
+        |word, (text, remedy): (String, &str)| VerdictText { kind: word, text, remedy: remedy.to_owned() };
+    speed(verdict)
+        .map(|text| verdict_text("storage", text))
+        .or_else(|| limits(verdict).map(|text| verdict_text("limit", text)))
 }
 
-/// Operations of a class as the subject of a sentence.
+/// Operations of a class, as the subject of a sentence.
 fn operations(class: Class) -> &'static str {
     match class {
         Class::All => "Operations",
@@ -40,11 +43,10 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
                 iops(*rate),
                 number::three(*in_flight)
             ),
-            "More IOPS of the same kind change nothing: a medium or a path that answers sooner does.",
+            "More IOPS of the same kind do not help; use a medium or path with lower latency.",
         ),
         Verdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops } => {
-            let knee =
-                knee_iops.map_or(String::new(), |knee| format!(" They take twice as long from {} on.", iops(knee)));
+            let knee = knee_iops.map_or(String::new(), |knee| format!(" Their latency doubles above {}.", iops(knee)));
             (
                 format!(
                     "{} take {} in quiet windows and {} in the busiest (up to {}): the storage, or its path, is at its \
@@ -54,47 +56,43 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
                     seconds(*loaded_s),
                     iops(*highest_iops)
                 ),
-                "Raise that limit (IOPS, throughput, the machine's own), or spread the load over time.",
+                "Raise that limit (IOPS, throughput, or the machine's limit), or spread the load over time.",
             )
         }
         Verdict::SlowOrLoaded { class, latency_s, iops: rate, in_flight } => (
             format!(
-                "{} take {} at {}, with {} in flight on average: slow storage, or too much asked of it.",
+                "{} take {} at {}, with {} in flight on average: slow or overloaded storage.",
                 operations(*class),
                 seconds(*latency_s),
                 iops(*rate),
                 number::three(*in_flight)
             ),
-            "Give several windows, quiet and busy ones: how latency goes with the rate tells the two apart.",
+            "Add several windows, quiet and busy: latency by rate distinguishes the two.",
         ),
         Verdict::Many { class, latency_s, iops: rate } => (
             format!(
-                "{} are answered in {} already: sessions wait long for them because there are many ({}).",
+                "{} take only {}: the wait time is high because of their number ({}).",
                 operations(*class),
                 seconds(*latency_s),
                 iops(*rate)
             ),
-            "Fewer reads (memory, indexes, statements) give more than storage that is quicker still.",
+            "Fewer reads (memory, indexes, statements) help more than faster storage.",
         ),
         Verdict::Quick { class, latency_s, iops: rate } => (
-            format!(
-                "{} are answered in {} at {}: that is quick.",
-                operations(*class),
-                seconds(*latency_s),
-                iops(*rate)
-            ),
+            format!("{} take {} at {}: the storage is fast.", operations(*class), seconds(*latency_s), iops(*rate)),
             "",
         ),
         Verdict::Tail { event: name, mean_s, within_s, .. } => {
-            let within = within_s
-                .map_or("longer than its histogram goes".to_owned(), |within| format!("up to {}", seconds(within)));
+            let within = within_s.map_or("longer than the range of its histogram".to_owned(), |within| {
+                format!("up to {}", seconds(within))
+            });
             (
                 format!(
-                    "One in a hundred waits for \"{}\" takes {within}, {} in the mean.",
+                    "The slowest hundredth of the waits for \"{}\" takes {within}; the mean is {}.",
                     event(name),
                     seconds(*mean_s)
                 ),
-                "Look for what stalls the storage for moments: caps, backups, neighbours, failing paths.",
+                "Check for short stalls of the storage: throttling, backups, other tenants, failing paths.",
             )
         }
         _ => return None,
@@ -104,57 +102,57 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
 fn limits(verdict: &Verdict) -> Option<(String, &'static str)> {
     Some(match verdict {
         Verdict::Pinned { class, measure, value, windows, of } => {
-            let (rate, what) = match measure {
+            let (rate, subject) = match measure {
                 Measure::Throughput => (number::throughput(*value), "The throughput"),
                 _ => (iops(*value), "The rate"),
             };
             let whose = if *class == Class::All { String::new() } else { format!(" of {}", class.name()) };
             (
                 format!(
-                    "{what}{whose} stays at {rate} in {windows} of {of} windows, and never passes it by much: a limit."
+                    "{subject}{whose} stays at {rate} in {windows} of {of} windows and never significantly exceeds it: a limit."
                 ),
-                "Find the cap (volume, level, machine, path) that has this value; --on CONFIG compares with a product's.",
+                "Find the limit (volume, level, machine, path) with this value; --on CONFIG compares with the limits of a product.",
             )
         }
-        Verdict::AtCeiling { name, counts, allows, asked, near, windows } => {
+        Verdict::AtCeiling { name, counts, allows, demand, near, windows } => {
             let rate = |value: f64| match counts {
                 Counts::Operations => iops(value),
                 Counts::Bytes => number::throughput(value),
             };
             (
                 format!(
-                    "\"{}\" allows {} of this mix, and up to {} are asked: {near} of {windows} windows at or above 95 % \
+                    "\"{}\" allows {} for this mix, and the peak demand is {}: {near} of {windows} windows are at or above 95 % \
                      of it.",
                     clean(name),
                     rate(*allows),
-                    rate(*asked)
+                    rate(*demand)
                 ),
-                "Lift it: plimsoll quote CONFIG says how, and what that costs.",
+                "Raise it: plimsoll quote CONFIG shows the options and their prices.",
             )
         }
         Verdict::BelowCeilings { name, highest, longest_s } => {
             let hidden = if *longest_s > 60.0 {
-                format!(" In windows of {} shorter peaks may reach it.", duration(*longest_s))
+                format!(" Peaks shorter than the windows of {} may reach it.", duration(*longest_s))
             } else {
                 String::new()
             };
             (
                 format!(
-                    "No ceiling of the configuration is reached: at most {} of \"{}\".{hidden}",
+                    "No ceiling of the configuration is reached: peak {} of \"{}\".{hidden}",
                     share(*highest),
                     clean(name)
                 ),
                 "",
             )
         }
-        Verdict::Unequal { said, follows } => (
+        Verdict::Unequal { reported, derived } => (
             format!(
-                "Rates and latencies make {} operations in flight, the input says {}: something is counted twice or left \
-                 out.",
-                number::three(*follows),
-                number::three(*said)
+                "Rates and latencies imply {} operations in flight, but the input has {}: operations are counted twice or \
+                 missing.",
+                number::three(*derived),
+                number::three(*reported)
             ),
-            "Check that devices are not given beside their partitions or members.",
+            "Check that the inputs do not include both devices and their partitions or members.",
         ),
         _ => return None,
     })

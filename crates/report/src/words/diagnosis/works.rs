@@ -1,26 +1,26 @@
-//! Verdicts about the origin of the work and its course over time, in sentences.
+//! Verdicts about the origin of the work and its changes over time.
 
 use plimsoll_choose::diagnosis::{Changed, Quantity, Verdict};
 use plimsoll_ingest::{Class, Tally};
 
-use super::{Told, event, seconds, share};
+use super::{VerdictText, event, seconds, share};
 use crate::number;
 
-/// A quantity of a window, as a noun.
+/// A quantity of a window as a noun.
 pub(crate) fn quantity(quantity: &Quantity) -> String {
     match quantity {
         Quantity::Active => "active sessions".to_owned(),
         Quantity::Waiting(name) => format!("sessions that wait for \"{}\"", event(name)),
         Quantity::WaitSeconds(name) => format!("duration of \"{}\"", event(name)),
         Quantity::OnProcessor => "sessions on a processor".to_owned(),
-        Quantity::Commits => "commits a second".to_owned(),
-        Quantity::Rate(Class::All) => "operations a second".to_owned(),
-        Quantity::Rate(class) => format!("{} a second", class.name()),
+        Quantity::Commits => "commits/s".to_owned(),
+        Quantity::Rate(Class::All) => "operations/s".to_owned(),
+        Quantity::Rate(class) => format!("{} per second", class.name()),
         Quantity::Latency(class) => format!("latency of {}", class.name()),
     }
 }
 
-/// A value of a quantity, with its unit.
+/// A value of a quantity with its unit.
 pub(crate) fn value(quantity: &Quantity, value: f64) -> String {
     match quantity {
         Quantity::WaitSeconds(_) | Quantity::Latency(_) => seconds(value),
@@ -33,38 +33,38 @@ fn changed(changed: &Changed) -> String {
     format!("{}: {before} before, {after} after", quantity(&changed.quantity))
 }
 
-pub(super) fn told(verdict: &Verdict) -> Option<Told> {
-    origin(verdict).or_else(|| counted(verdict)).or_else(|| course(verdict))
+pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
+    origin(verdict).or_else(|| counted(verdict)).or_else(|| over_time(verdict))
 }
 
-/// Statements and files.
-fn origin(verdict: &Verdict) -> Option<Told> {
+/// Verdicts about statements and files.
+fn origin(verdict: &Verdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
         Verdict::OneStatement { statement, class, share: of } => (
             format!("The {} makes {} of the {}.", event(statement), share(*of), class.name()),
-            "Look at its plan and its indexes before storage: pg_stat_statements has its text under that queryid.",
+            "Check its plan and indexes before storage: pg_stat_statements has its text under this queryid.",
         ),
         Verdict::SlowStatement { statement, share: of, mean_s, rows } => (
             format!(
-                "The {} takes {} of the time of all statements: {} for each execution{}.",
+                "The {} takes {} of the time of all statements: {} per execution{}.",
                 event(statement),
                 share(*of),
                 seconds(*mean_s),
-                rows.map_or(String::new(), |rows| format!(", which looks at {} rows", number::three(rows)))
+                rows.map_or(String::new(), |rows| format!(", which examines {} rows", number::three(rows)))
             ),
-            "Look at its plan first: its digest or queryid leads to its text in the database.",
+            "Check its plan first: the database has its text under the digest or queryid.",
         ),
         Verdict::OneFile { file, share: of } => (
             format!("One file has {} of all operations: {}.", share(*of), event(file)),
-            "Look at the tables in it, and at the statements that read them.",
+            "Check the tables in this file and the statements that read them.",
         ),
         _ => return None,
     };
-    Some(Told { word: "cause", text, remedy: remedy.to_owned() })
+    Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
 }
 
-/// Counts of the database about its own work.
-fn counted(verdict: &Verdict) -> Option<Told> {
+/// Verdicts about counters of the database's own work.
+fn counted(verdict: &Verdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
         Verdict::Autovacuum { share: of } => (
             format!("Autovacuum makes {} of all operations.", share(*of)),
@@ -72,24 +72,21 @@ fn counted(verdict: &Verdict) -> Option<Told> {
              autovacuum_vacuum_cost_limit, or vacuum in quiet hours.",
         ),
         Verdict::SessionsWrite { share: of } => (
-            format!(
-                "Sessions write {} of all pages themselves, because none was clean when they needed one.",
-                share(*of)
-            ),
-            "Let the background writer do more (bgwriter_lru_maxpages, bgwriter_delay), or enlarge shared_buffers; bulk \
+            format!("Sessions write {} of all pages themselves, because no clean page was available.", share(*of)),
+            "Let the background writer write more (bgwriter_lru_maxpages, bgwriter_delay), or enlarge shared_buffers; bulk \
              loads write their own pages in any case.",
         ),
         Verdict::CheckpointsRequested { requested, timed, every_s } => (
             format!(
-                "{} of {} checkpoints came before their time{}: each one begins with full pages in the log.",
+                "{} of {} checkpoints were requested before checkpoint_timeout{}: after each, full pages are written to the log.",
                 number::three(*requested),
                 number::three(requested + timed),
-                every_s.map_or(String::new(), |every_s| format!(", one in {}", super::duration(every_s)))
+                every_s.map_or(String::new(), |every_s| format!(", one per {}", super::duration(every_s)))
             ),
-            "Raise max_wal_size until checkpoints come at checkpoint_timeout: there is less log and less to write at once.",
+            "Raise max_wal_size until checkpoints are triggered by checkpoint_timeout: this reduces the log volume and write bursts.",
         ),
         Verdict::BufferWaits { name, a_second } => (
-            format!("Sessions had {} {name} a second.", number::three(*a_second)),
+            format!("Sessions had {} {name} per second.", number::three(*a_second)),
             if *name == Tally::LOG_BUFFER_WAITS {
                 "Enlarge innodb_log_buffer_size, or make the log's writes faster."
             } else {
@@ -98,25 +95,21 @@ fn counted(verdict: &Verdict) -> Option<Told> {
         ),
         _ => return None,
     };
-    Some(Told { word: "cause", text, remedy: remedy.to_owned() })
+    Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
 }
 
-/// Windows over time.
-fn course(verdict: &Verdict) -> Option<Told> {
+/// Verdicts about windows over time.
+fn over_time(verdict: &Verdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
         Verdict::Unusual { windows, farthest } => (
             format!(
-                "{}: {}{} where {} is the median.",
-                if *windows == 1 {
-                    "One window is unusual".to_owned()
-                } else {
-                    format!("{windows} windows are unusual")
-                },
+                "{}: {}{}; the median is {}.",
+                if *windows == 1 { "1 window is unusual".to_owned() } else { format!("{windows} windows are unusual") },
                 farthest.slot.begin.map_or(String::new(), |begin| format!("{begin} with ").replace('T', " ")),
                 format_args!("{} {}", value(&farthest.quantity, farthest.value), quantity(&farthest.quantity)),
                 value(&farthest.quantity, farthest.median)
             ),
-            "Diagnose these windows alone: the mean of all hides them.",
+            "Diagnose these windows separately: the overall mean hides them.",
         ),
         Verdict::Changed { before, after, main } => (
             format!(
@@ -129,5 +122,5 @@ fn course(verdict: &Verdict) -> Option<Told> {
         ),
         _ => return None,
     };
-    Some(Told { word: "note", text, remedy: remedy.to_owned() })
+    Some(VerdictText { kind: "note", text, remedy: remedy.to_owned() })
 }

@@ -1,0 +1,187 @@
+//! Facts of built-in products besides ceilings: machines and their prices, durability, sharing, snapshots, age of prices.
+
+use plimsoll_catalogue::{Ask, Catalogue, Config, MAX_PRICE_AGE_DAYS, Offer, Refusal, SharingMode, Terms};
+use plimsoll_units::Bytes;
+
+fn try_offer(config: &str, region: &str) -> Result<Offer, Refusal> {
+    let region = Some(region.to_owned()).filter(|region| !region.is_empty());
+    let terms = Terms { as_of: "2026-11-23".parse().expect("a date"), currency: "USD".parse().ok(), region };
+    Catalogue::built_in().offer(&config.parse::<Config>().expect("a configuration"), &terms)
+}
+
+fn offer(config: &str, region: &str) -> Offer {
+    try_offer(config, region).unwrap_or_else(|refusal| panic!("{config}: {refusal}"))
+}
+
+/// The lowest ceiling of random reads of 4 KiB, rounded.
+fn iops(config: &str) -> u64 {
+    let offer = offer(config, "");
+    let standing = offer.standing(&Ask { block: Bytes::kib(4), reads: 1.0, sequential: false });
+    standing.binding().expect("a ceiling").iops.round() as u64
+}
+
+fn doubts(offer: &Offer) -> String {
+    offer.doubts().into_iter().map(|doubt| doubt.text).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn the_price_of_a_machine_is_part_of_the_price() {
+    let monthly = |config: &str, region: &str| {
+        let price = offer(config, region).price().unwrap_or_else(|none| panic!("{config}: {none}"));
+        (price.monthly.exact(), price.without.join(" "))
+    };
+    let priced = |sum: &str| (sum.to_owned(), String::new());
+    // 0.1008 and 0.1302 an hour for 730 hours.
+    assert_eq!(monthly("aws/m7i.large", "us-east-1"), priced("73.584"));
+    assert_eq!(monthly("aws/m7i.large", "ap-northeast-1"), priced("95.046"));
+    assert_eq!(monthly("azure/Standard_E8bds_v5", "eastus"), priced("487.64"));
+    assert_eq!(monthly("gcp/n2-highmem-8", "us-central1"), priced("382.56088"));
+    // 16 OCPUs at 0.03 and their 256 GB at 0.002 an hour.
+    assert_eq!(monthly("oci/VM.Standard.E5.Flex:16ocpu", ""), priced("724.16"));
+    assert_eq!(monthly("oci/VM.Standard.E5.Flex:16ocpu,memory=128", ""), priced("537.28"));
+    // Oracle's price of a month of 744 hours is 7,713.79.
+    assert_eq!(monthly("oci/BM.Standard.E5.192", ""), priced("7568.64"));
+    assert_eq!(monthly("io2:100GiB on aws/m7i.large", "us-east-1"), priced("92.584"));
+    assert_eq!(monthly("io2:100GiB on aws/a1.large", "us-east-1"), ("19.00".to_owned(), "aws/a1.large".to_owned()));
+}
+
+#[test]
+fn shapes_of_machines_are_known() {
+    let shape = |config: &str| {
+        let shape = offer(config, "").machine_shape().expect("it has a machine");
+        let gib = shape.memory.map(|memory| memory.get() as f64 / 1_073_741_824.0);
+        (shape.vcpus, gib, shape.network_bits_per_second, shape.volumes)
+    };
+    assert_eq!(shape("oci:100GB on oci/VM.Standard.E5.Flex:16ocpu"), (Some(32.0), Some(256.0), Some(16e9), Some(32)));
+    assert_eq!(shape("aws/m7i.large"), (Some(2.0), Some(8.0), Some(0.65e9), Some(32)));
+    assert_eq!(shape("azure/Standard_E8bds_v5"), (Some(8.0), Some(64.0), None, Some(16)));
+    assert_eq!(shape("gcp/c4-highmem-8"), (Some(8.0), Some(62.0), None, Some(31)));
+    assert_eq!(offer("oci:100GB", "").machine_shape(), None);
+}
+
+#[test]
+fn disks_of_a_kind_share_the_limits_of_their_machine() {
+    assert_eq!(iops("gcp/pd-balanced:1000GiB"), 9_000);
+    // The base of 3,000 counts once.
+    assert_eq!(iops("stripe(2,64KiB) of gcp/pd-balanced:1000GiB"), 15_000);
+    assert_eq!(iops("stripe(8,64KiB) of gcp/pd-ssd:1000GiB"), 100_000);
+    assert_eq!(iops("stripe(8,64KiB) of gcp/pd-ssd:1000GiB on gcp/n2-highmem-16"), 25_000);
+    assert_eq!(iops("stripe(8,64KiB) of gcp/hyperdisk-balanced:1000GiB,iops=50000 on gcp/c3-highmem-22"), 120_000);
+    // Azure has a cap for Ultra and Premium SSD v2 disks, and another for the rest.
+    let eight = "on azure/Standard_E8bds_v5";
+    assert_eq!(iops(&format!("stripe(4,64KiB) of azure/ultra:1024GiB,iops=40000,throughput=1000 {eight}")), 44_200);
+    assert_eq!(iops(&format!("stripe(16,64KiB) of azure/premium-ssd:P30 {eight}")), 33_000);
+}
+
+#[test]
+fn machines_refuse_disks_that_they_do_not_take() {
+    for (config, expected) in [
+        ("gcp/pd-balanced:100GiB on gcp/c4-highmem-8", "pd-balanced cannot be attached to C4 and N4 machines"),
+        ("gcp/hyperdisk-extreme:100GiB on gcp/c3-highmem-44", "Hyperdisk Extreme needs C3 from 88 vCPUs"),
+        ("gcp/hyperdisk-balanced:100GiB on gcp/n2-highmem-8", "Hyperdisk Balanced on E2, N2 and N2D"),
+        ("stripe(8,64KiB) of gcp/hyperdisk-balanced:100GiB on gcp/c4-highmem-2", "the machine takes fewer Hyperdisk"),
+        ("stripe(17,64KiB) of azure/ultra:1024GiB on azure/Standard_E8bds_v5", "the machine takes fewer data disks"),
+    ] {
+        let refusal = try_offer(config, "").err().unwrap_or_else(|| panic!("{config} is offered")).to_string();
+        assert!(refusal.contains(expected), "{config}: {refusal}");
+    }
+}
+
+#[test]
+fn bounds_of_hyperdisk_follow_size_and_iops() {
+    for (config, offered) in [
+        ("gcp/hyperdisk-balanced:4GiB", true),
+        ("gcp/hyperdisk-balanced:4GiB,iops=2001", false),
+        ("gcp/hyperdisk-balanced:320GiB,iops=160000,throughput=625", true),
+        ("gcp/hyperdisk-balanced:320GiB,iops=160000,throughput=624", false),
+        ("gcp/hyperdisk-balanced:20GiB,iops=9600,throughput=2400", true),
+        ("gcp/hyperdisk-balanced:20GiB,iops=9596,throughput=2400", false),
+        ("gcp/hyperdisk-extreme:100GiB,iops=120000", true),
+        ("gcp/hyperdisk-extreme:100GiB,iops=120001", false),
+        ("gcp/hyperdisk-extreme:10000GiB,iops=19999", false),
+    ] {
+        assert_eq!(try_offer(config, "").is_ok(), offered, "{config}");
+    }
+}
+
+#[test]
+fn a_stripe_fails_with_any_of_its_volumes() {
+    let rates = |config: &str| {
+        let durability = offer(config, "").durability()?;
+        let per_cent = |rate: f64| (rate * 1e5).round() / 1e3;
+        Some((per_cent(durability.failure_rate_low), per_cent(durability.failure_rate_high)))
+    };
+    assert_eq!(rates("gp3:100GiB"), Some((0.1, 0.2)));
+    assert_eq!(rates("stripe(8,64KiB) of gp3:100GiB"), Some((0.797, 1.589)));
+    assert_eq!(rates("io2:100GiB"), Some((0.001, 0.001)));
+    assert_eq!(rates("mirror(2) of gp3:100GiB"), None);
+    assert_eq!(rates("sakura/sata-hdd"), None);
+    // Eleven nines keep their digits.
+    let ultra = offer("stripe(2,64KiB) of azure/ultra:100GiB", "").durability().unwrap().failure_rate_high;
+    assert!((ultra / 2e-11 - 1.0).abs() < 1e-9, "{ultra}");
+}
+
+#[test]
+fn paths_over_iscsi_depend_on_the_configuration() {
+    let facts = |config: &str| {
+        let facts = offer(config, "").iscsi()?;
+        Some((facts.vendor, facts.paths, facts.queue_depth, facts.controllers))
+    };
+    assert_eq!(facts("oci:1500GB@120vpu"), Some(("ORACLE".into(), Some(5), Some(32), 1)));
+    assert_eq!(facts("oci:1500GB@120vpu,queue_depth=128"), Some(("ORACLE".into(), Some(5), Some(128), 1)));
+    assert_eq!(facts("oci:1500GB@20vpu"), Some(("ORACLE".into(), Some(1), Some(32), 1)));
+    assert_eq!(facts("netapp/aff-a800"), Some(("NETAPP".into(), None, None, 2)));
+    assert_eq!(facts("gp3:100GiB"), None);
+}
+
+#[test]
+fn sharing_depends_on_the_configuration() {
+    let hosts = |config: &str| offer(config, "").sharing().map(|sharing| (sharing.hosts, sharing.mode));
+    assert_eq!(hosts("io2:100GiB"), Some((16, SharingMode::ReadWrite)));
+    assert_eq!(hosts("gp3:100GiB"), None);
+    assert_eq!(hosts("oci:100GB@20vpu"), Some((32, SharingMode::ReadWrite)));
+    assert_eq!(hosts("oci:100GB@30vpu"), Some((8, SharingMode::ReadWrite)));
+    assert_eq!(hosts("azure/premium-ssd:P40"), Some((5, SharingMode::ReadWrite)));
+    assert_eq!(hosts("gcp/hyperdisk-ml:100GiB"), Some((2500, SharingMode::ReadOnly)));
+    let catalogue = Catalogue::built_in();
+    let shareable = |name: &str| catalogue.find(name).unwrap().shareable();
+    assert!(shareable("gcp/hyperdisk-balanced") && shareable("oci") && !shareable("gp2"));
+    assert!(!shareable("gcp/hyperdisk-ml") && !shareable("gcp/hyperdisk-extreme"));
+}
+
+#[test]
+fn snapshots_have_a_price_of_their_own() {
+    let price = |config: &str, region: &str| {
+        offer(config, region).snapshot_price().map(|price| format!("{} {}", price.each.exact(), price.per))
+    };
+    assert_eq!(price("gp3:100GiB", "us-east-1").as_deref(), Some("0.05 GiB-month"));
+    assert_eq!(price("gcp/pd-ssd:100GiB", "asia-northeast1").as_deref(), Some("0.064 GiB-month"));
+    assert_eq!(price("oci:100GB", "").as_deref(), Some("0.0255 GB-month"));
+    assert_eq!(price("sakura/sata-hdd", ""), None);
+}
+
+#[test]
+fn a_single_path_is_offered_with_a_doubt() {
+    const SINGLE: &str = "over a single path";
+    assert!(!doubts(&offer("oci:1500GB@120vpu", "")).contains(SINGLE));
+    assert!(doubts(&offer("oci:1500GB@120vpu,multipath=no", "")).contains(SINGLE));
+    assert!(doubts(&offer("oci:1500GB@120vpu,policy=failover", "")).contains(SINGLE));
+    assert!(!doubts(&offer("oci:1500GB@20vpu,multipath=no", "")).contains(SINGLE));
+    assert_eq!(iops("oci:1500GB@120vpu"), 300_000);
+    assert_eq!(iops("oci:1500GB@120vpu,multipath=no"), 47_833);
+}
+
+#[test]
+fn old_prices_are_doubtful() {
+    let aged = |config: &str, as_of: &str, currency: &str| {
+        let terms = Terms { as_of: as_of.parse().unwrap(), currency: currency.parse().ok(), region: None };
+        let price = Catalogue::built_in().offer(&config.parse().unwrap(), &terms).unwrap().price().unwrap();
+        (price.age_days(), price.doubts().iter().any(|doubt| doubt.text.contains("days old")))
+    };
+    assert_eq!(aged("oci:100GB", "2026-11-23", "USD"), (Some(60), false));
+    assert_eq!(aged("oci:100GB", "2027-03-23", "USD"), (Some(MAX_PRICE_AGE_DAYS), false));
+    assert_eq!(aged("oci:100GB", "2027-03-24", "USD"), (Some(MAX_PRICE_AGE_DAYS + 1), true));
+    assert_eq!(aged("oci:100GB", "2026-11-23", "JPY"), (Some(723), true));
+    // A source without a date has no age.
+    assert_eq!(aged("oci:100GB", "2026-11-23", "EUR"), (None, false));
+}

@@ -1,0 +1,8 @@
+//! Tests of the catalogue, as one program.
+
+mod built_in;
+mod facts;
+mod files;
+mod offers;
+mod page;
+mod steps;

@@ -1,0 +1,67 @@
+//! Processors and memory that a machine needs for a database.
+
+use plimsoll_ingest::{Account, SessionTime};
+use plimsoll_units::Bytes;
+
+/// Utilisation of processors that a machine is chosen for: queues for a processor grow quickly above it.
+const UTILISATION: f64 = 0.7;
+
+/// Processors and memory of one machine; `None` where neither the input nor the caller states them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Compute {
+    /// Processors (vCPUs).
+    pub processors: Option<f64>,
+    /// Memory.
+    pub memory: Option<Bytes>,
+}
+
+impl Compute {
+    /// The need of one instance: the processors that the busiest window used, at 70 % utilisation, and the memory of its
+    /// present host, because less memory means more reads.
+    pub(super) fn of(account: &Account, instances: usize) -> Self {
+        let instances = instances.max(1) as f64;
+        let windows = account.slots.iter().flatten().chain(std::iter::once(&account.whole));
+        let used = windows.filter_map(processors_used).reduce(f64::max);
+        let memory = account.memory_bytes.or(account.cache_bytes);
+        Self {
+            processors: used.map(|used| (used / UTILISATION / instances).ceil().max(1.0)),
+            memory: memory.map(|bytes| Bytes::new((bytes / instances) as u64)),
+        }
+    }
+
+    /// These values, and those of `other` where they are absent.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { processors: self.processors.or(other.processors), memory: self.memory.or(other.memory) }
+    }
+
+    /// True unless a machine is known to have less. Vendors round memory: a fiftieth less suffices.
+    pub(super) fn fits(self, vcpus: Option<f64>, memory: Option<Bytes>) -> bool {
+        let memory = memory.map(|memory| memory.get() as f64);
+        let needed = self.memory.map(|memory| memory.get() as f64 * 0.98);
+        at_least(vcpus, self.processors) && at_least(memory, needed)
+    }
+}
+
+fn at_least(value: Option<f64>, least: Option<f64>) -> bool {
+    value.zip(least).is_none_or(|(value, least)| value >= least)
+}
+
+fn processors_used(spent: &SessionTime) -> Option<f64> {
+    let by_host = spent.host_busy.zip(spent.processors).map(|(busy, processors)| busy * processors);
+    by_host.or_else(|| spent.processor_s.filter(|_| spent.seconds > 0.0).map(|seconds| seconds / spent.seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_figures_of_a_machine_or_a_need_exclude_nothing() {
+        let need = Compute { processors: Some(4.0), memory: Some(Bytes::gib(64)) };
+        assert!(need.fits(None, None) && Compute::default().fits(Some(1.0), Some(Bytes::gib(1))));
+        assert!(need.fits(Some(4.0), Some(Bytes::gib(63))) && !need.fits(Some(2.0), Some(Bytes::gib(64))));
+        assert!(!need.fits(Some(4.0), Some(Bytes::gib(60))));
+        let given = Compute { processors: Some(8.0), memory: None };
+        assert_eq!(given.or(need), Compute { processors: Some(8.0), memory: need.memory });
+    }
+}

@@ -1,0 +1,519 @@
+//! Verdicts for databases with known time splits, for windows with known queues, and for real reports if available.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_choose::diagnosis::{
+    DiagnoseOptions, Diagnosis, FLOOR_S, Latencies, Part, Quantity, Verdict, diagnose, effect, without_storage,
+};
+use plimsoll_ingest::{
+    Account, Class, Demand, EventTime, Ingest, Measure, Origin, Outcome, Place, Series, SessionTime, Slot, Statistic,
+    Subject, Tally, WaitCause, Work,
+};
+use plimsoll_testkit::Workload;
+use plimsoll_units::Span;
+use proptest::prelude::*;
+
+/// An hour on 16 processors, with `reads_s` seconds of reads of a millisecond each.
+fn workload(processor_s: u64, reads_s: u64) -> Workload {
+    Workload {
+        database: "SHOP".to_owned(),
+        instance: "shop1".to_owned(),
+        host: "db1".to_owned(),
+        begin: jiff::civil::date(2026, 3, 2).at(9, 0, 0, 0),
+        minutes: 60,
+        block_bytes: 8_192,
+        single_reads: reads_s * 1_000,
+        several_reads: 0,
+        blocks_a_read: 16,
+        data_writes: 72_000,
+        redo_writes: 180_000,
+        redo_write_bytes: 4_096,
+        read_us: 1_000,
+        redo_us: 400,
+        processor_s,
+        processors: 16,
+        cache_mib: 4_096,
+    }
+}
+
+/// The subject of a report with additional foreground waits: event, count, seconds. They are added to its time.
+fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> Subject {
+    let mut rows = String::new();
+    for (event, count, seconds) in waits {
+        let blank = "<td></td>";
+        rows += &format!("<tr><td>{event}</td><td>{count}</td>{blank}<td>{seconds}</td>{blank}{blank}{blank}</tr>");
+    }
+    let text = work.awr_html();
+    let at = text.find("<td class='awrc'>db file sequential read").expect("it has that event");
+    let at = text[..at].rfind("<tr>").expect("it is in a row");
+    let mut subjects = subjects(&format!("{}{rows}{}", &text[..at], &text[at..]));
+    assert_eq!(subjects.len(), 1);
+    let mut subject = subjects.remove(0);
+    let more: u64 = waits.iter().map(|(_, _, seconds)| seconds).sum();
+    if let Some(account) = &mut subject.account {
+        account.whole.database_s += more as f64;
+    }
+    subject
+}
+
+fn subjects(text: &str) -> Vec<Subject> {
+    let mut ingest = Ingest::new("report.html");
+    ingest.feed(text.as_bytes());
+    let outcomes = ingest.finish();
+    let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
+    Demand::of(&readings).subjects
+}
+
+fn check(subject: &Subject) -> Diagnosis {
+    let found = diagnose(subject, &DiagnoseOptions::default());
+    if let Some(split) = &found.split {
+        let sum: f64 = split.slices.iter().map(|slice| slice.share).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{}: shares sum to {sum}", found.name);
+        assert!(split.slices.iter().all(|slice| (0.0..=1.0 + 1e-9).contains(&slice.share)));
+        let (ten, most) = (found.ten_times.as_ref().expect("a time"), found.at_most.as_ref().expect("a time"));
+        assert!(ten.saved() <= most.saved() + 1e-12 && ten.saved() >= 0.0, "{}", found.name);
+        assert!(most.saved() >= split.storage() - 1e-9 && most.saved() <= 1.0 + 1e-12, "{}", found.name);
+    }
+    assert!(!found.verdicts.is_empty(), "{}: no verdict", found.name);
+    found
+}
+
+fn near(found: f64, expected: f64, share: f64) {
+    assert!((found - expected).abs() <= expected.abs() * share, "{found}, expected {expected}");
+}
+
+fn ids(found: &Diagnosis) -> Vec<&'static str> {
+    found.verdicts.iter().map(Verdict::id).collect()
+}
+
+#[test]
+fn a_busy_processor_is_no_reason_to_buy_storage() {
+    let found = check(&subject(&workload(8_500, 1_500), &[]));
+    let Some(Verdict::StorageInPart { share, main: Part::Processor, main_share, .. }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*share, 0.15, 1e-9);
+    near(*main_share, 0.85, 1e-9);
+    let found = check(&subject(&workload(8_600, 1_400), &[]));
+    let Some(Verdict::NotStorage { share, at_most, main: Part::Processor, .. }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*share, 0.14, 1e-9);
+    near(*at_most, 0.14, 1e-9);
+}
+
+#[test]
+fn reads_are_saved_down_to_the_floor_and_by_memory() {
+    let found = check(&subject(&workload(2_000, 8_000), &[]));
+    let Some(Verdict::Storage { share, part: Part::RandomRead, saved, .. }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*share, 0.8, 1e-9);
+    near(*saved, 0.72, 1e-9);
+    // 250 us: a tenth would be below the floor.
+    let quick = Workload { read_us: 250, single_reads: 32_000_000, ..workload(2_000, 0) };
+    let found = check(&subject(&quick, &[]));
+    near(found.ten_times.as_ref().expect("a time").saved(), 0.8 * (1.0 - FLOOR_S / 250e-6), 1e-9);
+    assert!(ids(&found).contains(&"many"), "{:?}", found.verdicts);
+    let Some(Verdict::CacheHelps { factor, bytes, reads, saved }) =
+        found.verdicts.iter().find(|verdict| verdict.id() == "cache-helps")
+    else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*factor, 2.0, 1e-9);
+    near(*bytes, 8_192.0 * 1_048_576.0, 1e-9);
+    near(*reads, 0.5, 1e-9);
+    near(*saved, 0.4, 1e-9);
+}
+
+#[test]
+fn a_trace_takes_precedence_over_estimates_of_the_database() {
+    let gib = 1_073_741_824.0;
+    let misses = [(gib, 0.5), (4.0 * gib, 0.2), (8.0 * gib, 0.05)];
+    let options = DiagnoseOptions { misses: Some(&misses), ..DiagnoseOptions::default() };
+    let found = diagnose(&subject(&workload(2_000, 8_000), &[]), &options);
+    let twice = found.cache.iter().find(|step| step.factor > 1.9).expect("the trace covers this size");
+    near(twice.reads, 0.25, 1e-9);
+    near(twice.saved, 0.6, 1e-9);
+}
+
+#[test]
+fn commits_are_separated_from_log_writes() {
+    let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 100_000, 1_000)]));
+    let Some(Verdict::CommitsElsewhere { sync_s, write_s, share, .. }) = found.verdicts.get(1) else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*sync_s, 0.01, 1e-9);
+    near(*write_s, 400e-6, 1e-9);
+    near(*share, 0.096, 1e-9);
+    let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 2_000_000, 1_000)]));
+    let Some(Verdict::CommitsForLog { share, .. }) = found.verdicts.get(1) else { panic!("{:?}", found.verdicts) };
+    near(*share, 0.08, 1e-9);
+}
+
+#[test]
+fn other_large_waits_are_named() {
+    let waits = [
+        ("enq: TX - row lock contention", 10, 2_000),
+        ("free buffer waits", 10, 700),
+        ("SQL*Net message from client", 10, 90_000),
+        ("an unknown event", 10, 50_000),
+    ];
+    let mut subject = subject(&workload(4_000, 1_000), &waits);
+    // Idle waits are not part of the database's time.
+    if let Some(account) = &mut subject.account {
+        account.whole.database_s = 7_700.0;
+    }
+    let found = check(&subject);
+    near(found.share(Part::Lock), 2_000.0 / 7_700.0, 1e-9);
+    assert_eq!(ids(&found)[1..3], ["writers-behind", "elsewhere"], "{:?}", found.verdicts);
+}
+
+#[test]
+fn a_slow_log_explains_lock_waits() {
+    let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
+    let slow = Workload { redo_us: 76_000, ..workload(2_000, 100) };
+    let found = check(&subject(&slow, &row_locks));
+    let Some(Verdict::LogBehindLocks { write_s, share, held, locks }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*write_s, 0.076, 0.01);
+    assert!(*share < 0.15 && held >= locks && *locks > 0.5, "{:?}", found.verdicts);
+    // With a fast log the locks are the application's own.
+    let found = check(&subject(&workload(2_000, 100), &row_locks));
+    assert_eq!(found.verdicts[0].id(), "not-storage");
+}
+
+#[test]
+fn time_in_no_counter_is_a_queue_for_processors() {
+    let mut subject = subject(&workload(4_000, 1_000), &[]);
+    let account = subject.account.as_mut().expect("the report contains the time of sessions");
+    account.whole.database_s = 10_000.0;
+    account.whole.host_busy = Some(0.7);
+    let found = check(&subject);
+    assert!(found.verdicts.contains(&Verdict::ProcessorQueue { share: 0.5, busy: Some(0.7) }), "{:?}", found.verdicts);
+    let account = subject.account.as_mut().expect("the report contains the time of sessions");
+    account.whole.host_busy = Some(0.95);
+    assert_eq!(ids(&check(&subject))[1], "processors-full");
+}
+
+#[test]
+fn a_window_of_a_week_is_reported() {
+    let found = check(&subject(&Workload { minutes: 10_080, ..workload(4_000, 1_000) }, &[]));
+    assert_eq!(ids(&found).last(), Some(&"long-windows"));
+}
+
+/// Minutes of a disk: rate, and latency in seconds.
+fn disk(minutes: &[(f64, f64)], depth: f64) -> Subject {
+    let series = |class, measure, value: &dyn Fn(&(f64, f64)) -> f64| Series {
+        class,
+        measure,
+        statistic: Statistic::Mean,
+        values: minutes.iter().map(|minute| Some(value(minute))).collect(),
+        sources: Vec::new(),
+    };
+    Subject {
+        name: "sda".to_owned(),
+        instances: Vec::new(),
+        slots: vec![Slot { begin: None, length: Span::from_secs(60) }; minutes.len()],
+        series: vec![
+            series(Class::All, Measure::Depth, &|(iops, latency_s)| iops * latency_s * depth),
+            series(Class::Read, Measure::Iops, &|(iops, _)| *iops),
+            series(Class::Read, Measure::Throughput, &|(iops, _)| iops * 8_192.0),
+            series(Class::Read, Measure::Latency, &|(_, latency_s)| *latency_s),
+        ],
+        account: None,
+        works: Vec::new(),
+        doubts: Vec::new(),
+    }
+}
+
+/// Rising and falling rates.
+fn wave(at: i32) -> f64 {
+    300.0 + 250.0 * (f64::from(at) * 0.37).sin() + f64::from(at % 7) * 5.0
+}
+
+#[test]
+fn a_slow_disk_is_distinguished_from_a_loaded_disk() {
+    let slow: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.008 + 1e-5 * f64::from(at % 5))).collect();
+    let found = check(&disk(&slow, 1.0));
+    assert_eq!(ids(&found), ["untold", "slow"], "{:?}", found.verdicts);
+    let loaded: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.001 / (1.0 - wave(at) / 620.0))).collect();
+    let found = check(&disk(&loaded, 1.0));
+    let Some(Verdict::AtItsLimit { knee_iops: Some(knee), quiet_s, loaded_s, .. }) = found.verdicts.get(1) else {
+        panic!("{:?}", found.verdicts)
+    };
+    assert!((300.0..520.0).contains(knee) && loaded_s > &(3.0 * quiet_s), "{knee} {quiet_s} {loaded_s}");
+    let quick: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.000_3)).collect();
+    assert_eq!(ids(&check(&disk(&quick, 1.0))), ["untold", "quick"]);
+    let mut full = disk(&slow, 1.0);
+    let busy = Series { measure: Measure::Busy, values: vec![Some(0.9); slow.len()], ..full.series[0].clone() };
+    full.series.push(busy);
+    assert_eq!(ids(&check(&full)), ["untold", "slow-or-loaded"], "the disk may be saturated at any rate");
+    let one = check(&disk(&[(300.0, 0.008)], 1.0));
+    assert_eq!(ids(&one), ["untold", "slow-or-loaded"]);
+    assert_eq!(ids(&check(&disk(&[(30.0, 0.008)], 1.0))), ["untold", "slow"]);
+}
+
+#[test]
+fn a_queue_inconsistent_with_its_rates_is_reported() {
+    let slow: Vec<(f64, f64)> = (0..50).map(|at| (wave(at), 0.008)).collect();
+    assert!(ids(&check(&disk(&slow, 2.0))).contains(&"unequal"));
+}
+
+#[test]
+fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
+    let capped: Vec<(f64, f64)> = (0..300).map(|at| (wave(at).min(506.0), 0.002)).collect();
+    let pinned = capped.iter().filter(|(iops, _)| *iops >= 506.0 * 0.97).count();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
+    let catalogue = Catalogue::built_in();
+    let offer = |config: &str| {
+        catalogue.offer(&config.parse().expect("a configuration"), &terms).expect("a valid configuration")
+    };
+    let small = offer("azure/2014:1023GB");
+    let found = diagnose(&disk(&capped, 1.0), &DiagnoseOptions { on: Some(&small), misses: None });
+    let at = found.verdicts.iter().find(|verdict| verdict.id() == "at-ceiling");
+    let Some(Verdict::AtCeiling { allows, demand, near: windows, windows: of, .. }) = at else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*allows, 500.0, 1e-9);
+    near(*demand, 506.0, 1e-9);
+    assert_eq!((*of, *windows >= pinned), (300, true));
+    let pin = found.verdicts.iter().find(|verdict| verdict.id() == "pinned");
+    assert!(matches!(pin, Some(Verdict::Pinned { windows, of: 300, .. }) if *windows == pinned), "{pin:?}");
+    let large = offer("oci:1000GB@20vpu");
+    let found = diagnose(&disk(&capped, 1.0), &DiagnoseOptions { on: Some(&large), misses: None });
+    assert!(ids(&found).contains(&"below-ceilings"), "{:?}", found.verdicts);
+}
+
+fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Account {
+    const EVENTS: [&str; 9] = [
+        "db file sequential read",
+        "direct path read",
+        "direct path read temp",
+        "log file sync",
+        "free buffer waits",
+        "enq: TX - row lock contention",
+        "latch free",
+        "log buffer space",
+        "unknown event",
+    ];
+    let place = || Place { input: Arc::from("test"), origin: Origin::line(1) };
+    let event = |event: &str, foreground, count, total_s| EventTime {
+        event: Arc::from(event),
+        cause: WaitCause::of(event),
+        foreground,
+        count,
+        total_s,
+        histogram: Vec::new(),
+        place: place(),
+    };
+    let mut by_event: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for (which, count, seconds) in waits {
+        by_event.insert(EVENTS[which % EVENTS.len()], (*count, *seconds));
+    }
+    let mut events: Vec<EventTime> =
+        by_event.iter().map(|(name, (count, seconds))| event(name, true, *count, *seconds)).collect();
+    events.push(event("log file parallel write", false, 1_000.0, 0.4));
+    let waited: f64 = by_event.values().map(|(_, seconds)| seconds).sum();
+    let whole = SessionTime {
+        seconds: 3_600.0,
+        database_s: waited + processor_s + unsaid_s,
+        processor_s: Some(processor_s),
+        processors: None,
+        host_busy: None,
+        commits: None,
+        waits: events,
+        place: place(),
+    };
+    Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, stored_bytes: None, caches: Vec::new() }
+}
+
+proptest! {
+    #[test]
+    fn shares_sum_to_one_and_effects_are_monotone(
+        waits in prop::collection::vec((0_usize..9, 1.0..1e6_f64, 0.01..1e5_f64), 0..9),
+        processor_s in 0.1..1e5_f64, unsaid_s in -10.0..1e5_f64,
+        low in prop::collection::vec(1e-6..1e-1_f64, 4), more in prop::collection::vec(1.0..10.0_f64, 4),
+    ) {
+        let account = account(&waits, processor_s, unsaid_s);
+        let subject = Subject { account: Some(account.clone()), ..disk(&[(300.0, 0.001)], 1.0) };
+        check(&subject);
+        let classes = [Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::RedoWrite];
+        let latencies = |of: &dyn Fn(usize) -> f64| {
+            Latencies(classes.iter().enumerate().map(|(index, class)| (*class, of(index))).collect())
+        };
+        let at = |latencies: &Latencies| effect(&account, latencies).expect("a time").after_s;
+        let (quick, slow) = (at(&latencies(&|index| low[index])), at(&latencies(&|index| low[index] * more[index])));
+        prop_assert!(quick <= slow + 1e-9, "{quick} {slow}");
+        let least = without_storage(&account).expect("a time").after_s;
+        prop_assert!(least <= quick + 1e-6, "{least} {quick}");
+        // The present latencies change nothing.
+        let same = classes.iter().filter_map(|class| Some((*class, account.whole.operation_s(*class)?))).collect();
+        let same = effect(&account, &Latencies(same)).expect("a time");
+        prop_assert!((same.after_s - same.before_s).abs() <= 1e-9 * same.before_s);
+    }
+}
+
+/// Hours of a database: active sessions that wait for reads, and for a lock, by window.
+fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
+    let begin = jiff::civil::date(2026, 3, 2).at(0, 0, 0, 0);
+    let mut of_hour = account(&[(0, 1_000.0, 1.0), (5, 100.0, 1.0)], 1.0, 0.0);
+    let slot = |hour: usize| Slot {
+        begin: begin.checked_add(jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default())).ok(),
+        length: Span::from_secs(3_600),
+    };
+    let spent = |(reads, locks): &(f64, f64)| {
+        let mut spent = of_hour.whole.clone();
+        for wait in &mut spent.waits {
+            let of = if &*wait.event == "db file sequential read" { *reads } else { *locks };
+            wait.total_s = if wait.foreground { of * 3_600.0 } else { 0.0 };
+        }
+        (spent.processor_s, spent.commits) = (Some(0.0), Some(reads * 3_600.0));
+        spent.database_s = (reads + locks) * 3_600.0;
+        spent
+    };
+    let slots: Vec<SessionTime> = sessions.iter().map(spent).collect();
+    of_hour.whole.database_s = slots.iter().map(|spent| spent.database_s).sum();
+    of_hour.whole.seconds = 3_600.0 * slots.len() as f64;
+    for wait in of_hour.whole.waits.iter_mut().filter(|wait| wait.foreground) {
+        let of = |spent: &SessionTime| {
+            spent.waits.iter().find(|other| other.event == wait.event).map_or(0.0, |of| of.total_s)
+        };
+        wait.total_s = slots.iter().map(of).sum();
+    }
+    of_hour.slots = slots.into_iter().map(Some).collect();
+    let mut subject = disk(&vec![(300.0, 0.001); sessions.len()], 1.0);
+    subject.slots = (0..sessions.len()).map(slot).collect();
+    subject.account = Some(of_hour);
+    check(&subject)
+}
+
+#[test]
+fn an_unusual_hour_is_found() {
+    let mut sessions: Vec<(f64, f64)> = (0..12).map(|hour| (1.0 + 0.1 * f64::from(hour % 4), 0.2)).collect();
+    let found = hours(&sessions);
+    assert!(!ids(&found).contains(&"unusual"), "{:?}", found.history);
+    sessions[7].1 = 9.0;
+    let found = hours(&sessions);
+    let history = found.history.as_ref().expect("twelve windows");
+    assert_eq!(history.windows.len(), 12);
+    assert!(history.unusual.iter().all(|unusual| unusual.slot.begin.is_some_and(|begin| begin.hour() == 7)));
+    assert!(ids(&found).contains(&"unusual"), "{:?}", ids(&found));
+    assert_eq!(history.windows[7].main, Part::Lock);
+}
+
+#[test]
+fn waits_that_follow_the_load_are_found() {
+    let found = hours(&(0..12).map(|hour| (1.0 + f64::from(hour % 5), 0.5)).collect::<Vec<_>>());
+    let of = |event: &str| {
+        let waits = &found.history.as_ref().expect("twelve windows").with_load;
+        waits.iter().find(|wait| &*wait.event == event).map(|wait| wait.correlation)
+    };
+    assert_eq!(of("db file sequential read"), Some(1.0));
+    assert_eq!(of("enq: TX - row lock contention"), Some(0.0), "constants have no correlation");
+}
+
+#[test]
+fn a_change_between_two_periods_has_its_cause() {
+    let found = hours(&[(1.0, 0.1), (1.0, 4.0)]);
+    let change = found.history.as_ref().and_then(|history| history.change.as_ref()).expect("two windows");
+    assert_eq!(change.windows, [1, 1]);
+    let main = change.main().expect("a wait grew");
+    assert_eq!(main.quantity, Quantity::Waiting("enq: TX - row lock contention".into()));
+    near(main.after - main.before, 3.9, 1e-9);
+    assert!(ids(&found).contains(&"changed"), "{:?}", ids(&found));
+    let same = hours(&[(1.0, 0.1), (1.0, 0.1)]);
+    assert!(!ids(&same).contains(&"changed"));
+}
+
+/// A part of a subject's work: reads, writes and tallies of an hour.
+fn work(part: &str, reads: f64, writes: f64, tallies: &[(&'static str, f64)]) -> Work {
+    Work {
+        part: part.to_owned(),
+        seconds: 3_600.0,
+        reads,
+        bytes_read: reads * 8_192.0,
+        read_s: 0.0,
+        writes,
+        bytes_written: writes * 8_192.0,
+        tallies: tallies.iter().copied().collect(),
+        place: Place { input: Arc::from("test"), origin: Origin::line(1) },
+    }
+}
+
+#[test]
+fn the_origin_of_the_work_is_named() {
+    let found = |works: Vec<Work>| {
+        let found = check(&Subject { works, ..disk(&[(300.0, 0.001)], 1.0) });
+        ids(&found).into_iter().filter(|id| !matches!(*id, "untold" | "quick" | "slow")).collect::<Vec<_>>()
+    };
+    let checkpoints =
+        |timed, requested| vec![(Tally::CHECKPOINTS_TIMED, timed), (Tally::CHECKPOINTS_REQUESTED, requested)];
+    let whole = |tallies: &[(&'static str, f64)]| work("", 1e6, 1e5, tallies);
+    assert_eq!(found(vec![whole(&checkpoints(1.0, 30.0))]), ["checkpoints-requested"]);
+    assert_eq!(found(vec![whole(&checkpoints(30.0, 2.0))]), [""; 0]);
+    assert_eq!(found(vec![whole(&[]), work("statement 7", 7e5, 10.0, &[])]), ["one-statement-reads"]);
+    assert_eq!(found(vec![whole(&[]), work("statement 7", 1e5, 10.0, &[])]), [""; 0]);
+    assert_eq!(found(vec![whole(&[(Tally::AUTOVACUUM, 3e5)])]), ["autovacuum"]);
+    assert_eq!(found(vec![whole(&[(Tally::SESSION_WRITES, 5e4)])]), ["sessions-write"]);
+    assert_eq!(found(vec![whole(&[]), work("/d/orders.ibd", 9e5, 5e4, &[])]), ["one-file"]);
+    assert_eq!(found(vec![whole(&[(Tally::FREE_PAGE_WAITS, 9e4)])]), ["buffer-waits"]);
+    let statement = |name: &str, seconds| work(name, 0.0, 0.0, &[(Tally::CALLS, 10.0), (Tally::EXECUTION_S, seconds)]);
+    let slow = vec![whole(&[]), statement("statement a", 90.0), statement("statement b", 1.0)];
+    assert_eq!(found(slow), ["slow-statement"]);
+}
+
+/// Reports from outside of the repository: `PLIMSOLL_SAMPLES` names their folder.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test of a pure crate that reads files of the machine")]
+fn every_real_report_gets_a_verdict() {
+    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES") else {
+        println!("skipped: PLIMSOLL_SAMPLES names no folder of samples");
+        return;
+    };
+    let mut reports = 0;
+    for kind in ["awr_html", "awr_text", "statspack"] {
+        let entries = std::fs::read_dir(std::path::Path::new(&folder).join(kind)).expect("the folder can be read");
+        for entry in entries {
+            let bytes = std::fs::read(entry.expect("an entry").path()).expect("the file can be read");
+            let found = subjects(&String::from_utf8_lossy(&bytes));
+            reports += usize::from(!found.is_empty());
+            for diagnosis in found.iter().map(check) {
+                assert!(diagnosis.split.is_some(), "a report contains the time of sessions");
+                assert_ne!(diagnosis.verdicts[0].id(), "untold");
+            }
+        }
+    }
+    assert!(reports >= 22, "{reports}");
+}
+
+/// As counted by PostgreSQL: the flush of the log counts for the session that performs it, and the waits of sessions
+/// that commit with it appear in no counter. Nor does processor time.
+fn group_commits(flushes: f64, each_s: f64, commits: f64, database_s: f64) -> Diagnosis {
+    let mut subject = subject(&workload(0, 100), &[]);
+    let account = subject.account.as_mut().expect("an account");
+    let whole = &mut account.whole;
+    (whole.database_s, whole.processor_s, whole.commits) = (database_s, None, Some(commits));
+    whole.waits.truncate(1);
+    let flush = &mut whole.waits[0];
+    (flush.event, flush.cause, flush.foreground) = ("WALSync".into(), WaitCause::Storage(Class::RedoWrite), true);
+    (flush.count, flush.total_s) = (flushes, flushes * each_s);
+    check(&subject)
+}
+
+#[test]
+fn commits_flushed_by_another_session_also_wait_for_storage() {
+    let found = group_commits(1_000.0, 0.05, 3_000.0, 300.0);
+    let log = found.split.as_ref().map_or(0.0, |split| split.share(Part::LogWrite));
+    near(log, 0.5, 1e-9);
+    assert!(ids(&found).contains(&"storage"), "{:?}", ids(&found));
+    // With nearly all time in no counter, storage cannot be ruled out.
+    let found = group_commits(1_000.0, 0.001, 1_000.0, 100.0);
+    assert!(ids(&found).contains(&"storage-at-least"), "{:?}", ids(&found));
+    // Never more than the time in no counter.
+    let found = group_commits(1_000.0, 0.05, 1e6, 100.0);
+    near(found.split.as_ref().map_or(0.0, |split| split.share(Part::LogWrite)), 1.0, 1e-9);
+}

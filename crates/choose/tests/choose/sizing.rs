@@ -1,0 +1,9 @@
+//! Sizing from windows to the design point, and from the design point to configurations.
+#![allow(clippy::unwrap_used)]
+
+mod platform;
+mod search;
+mod support;
+mod tiers;
+mod what_if;
+mod windows;

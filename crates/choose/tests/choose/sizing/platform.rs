@@ -1,0 +1,92 @@
+//! Clusters and Exadata by the names of waits, and layouts of several volumes.
+
+use plimsoll_catalogue::Catalogue;
+use plimsoll_choose::sizing::{ClassObjective, Content, Platform, Search, VolumeLayout, Wanted, layouts, size};
+use plimsoll_ingest::{Account, EventTime, Origin, Place, SessionTime, Subject, WaitCause};
+use plimsoll_units::Bytes;
+
+use super::support::{database, subject, terms};
+
+fn place() -> Place {
+    Place { input: "report".into(), origin: Origin::line(1) }
+}
+
+/// A subject whose sessions waited for these events: name and seconds, which is also the count.
+fn waiting(events: &[(&str, f64)]) -> Subject {
+    let waits = events.iter().map(|(event, seconds)| EventTime {
+        event: (*event).into(),
+        cause: WaitCause::of(event),
+        foreground: true,
+        count: *seconds,
+        total_s: *seconds,
+        histogram: Vec::new(),
+        place: place(),
+    });
+    let whole = SessionTime {
+        seconds: 3600.0,
+        database_s: 1000.0,
+        processor_s: None,
+        processors: None,
+        host_busy: None,
+        commits: None,
+        waits: waits.collect(),
+        place: place(),
+    };
+    let account = Account {
+        whole,
+        slots: Vec::new(),
+        cache_bytes: None,
+        memory_bytes: None,
+        caches: Vec::new(),
+        stored_bytes: None,
+    };
+    Subject { account: Some(account), ..subject("08:00 60 reads iops mean 100") }
+}
+
+#[test]
+fn a_wait_for_the_global_cache_shows_a_cluster() {
+    let cluster = Platform::of(&waiting(&[("gc cr block 2-way", 200.0), ("db file sequential read", 100.0)])).cluster;
+    assert!((cluster.unwrap().waits - 0.2).abs() < 1e-9);
+    assert_eq!(Platform::of(&waiting(&[("db file sequential read", 100.0)])), Platform::default());
+}
+
+#[test]
+fn waits_for_cells_show_exadata() {
+    let events = [
+        ("cell smart table scan", 30.0),
+        ("cell single block physical read", 10.0),
+        ("cell single block physical read: flash cache", 60.0),
+    ];
+    let exadata = Platform::of(&waiting(&events)).exadata.unwrap();
+    assert!((exadata.smart_scans - 0.3).abs() < 1e-9, "{exadata:?}");
+    assert!((exadata.flash.unwrap() - 60.0 / 70.0).abs() < 1e-9, "{exadata:?}");
+}
+
+fn laid_out(wanted: &Wanted, names: &[&str]) -> Vec<VolumeLayout> {
+    let catalogue = Catalogue::built_in();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let search = Search::among(&catalogue, &names).unwrap();
+    layouts(&catalogue, &terms(), &search, &size(&catalogue, wanted, &terms(), &search))
+}
+
+#[test]
+fn redo_has_a_separate_volume_if_that_is_cheaper() {
+    // Only io2 is fast enough for the log, and 8 TiB of it cost more than 8 TiB of gp3 with a small io2.
+    let objectives: Vec<ClassObjective> = vec!["redo:mean<=700us".parse().unwrap()];
+    let wanted = Wanted { objectives, ..database(2_000.0, Bytes::gib(8192)) };
+    let found = laid_out(&wanted, &["aws/gp3", "aws/io2"]);
+    let layout = &found[0];
+    assert_eq!(layout.parts.iter().map(|part| part.content).collect::<Vec<_>>(), [Content::Data, Content::Redo]);
+    let names: Vec<&str> = layout.parts.iter().map(|part| part.choice.offer.product().name()).collect();
+    assert_eq!(names, ["aws/gp3", "aws/io2"]);
+    assert!(layout.parts[1].choice.reached.iter().all(plimsoll_choose::sizing::Reached::is_met));
+    assert!(layout.single.is_none_or(|single| layout.total.unwrap().millionths < single.millionths));
+    assert!(layout.machine.as_ref().is_some_and(|machine| machine.volumes >= 2));
+    let iops: f64 = layout.parts.iter().map(|part| part.wanted.points[0].iops()).sum();
+    assert!((iops - 2_000.0).abs() < 1e-6, "every operation belongs to a volume: {iops}");
+}
+
+#[test]
+fn a_single_volume_is_chosen_if_redo_needs_no_extra() {
+    assert!(laid_out(&database(200.0, Bytes::gib(500)), &["aws/gp3"]).is_empty());
+}

@@ -1,0 +1,328 @@
+//! Choices from the built-in catalogue are sufficient, and larger demands are never cheaper.
+
+use plimsoll_catalogue::{Catalogue, Config};
+use plimsoll_choose::sizing::{
+    Attachment, Choice, Cluster, Compute, Platform, RejectionReason, Search, Sizing, Wanted, judge, size,
+};
+use plimsoll_ingest::Class;
+use plimsoll_units::{Bytes, Span};
+use proptest::prelude::*;
+
+use super::support::{database, terms};
+
+fn sized(wanted: &Wanted, names: &[&str]) -> Sizing {
+    let catalogue = Catalogue::built_in();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    size(&catalogue, wanted, &terms(), &Search::among(&catalogue, &names).unwrap())
+}
+
+fn short(choice: &Choice) -> String {
+    choice.offer.short().to_string()
+}
+
+fn cost(choice: &Choice) -> Option<i128> {
+    Some(choice.price.as_ref()?.monthly.millionths)
+}
+
+#[test]
+fn the_smallest_sufficient_option_is_bought() {
+    // 10,000 IOPS and a fifth of headroom: 12,000 on a single gp3 are 9,000 above the included ones. Striped, scans of
+    // 256 KiB are four operations: 13,800. Four volumes include 12,000, and eight include more.
+    let sizing = sized(&database(10_000.0, Bytes::gib(1000)), &["aws/gp3"]);
+    assert_eq!(short(&sizing.choices[0]), "stripe(4,64KiB) of aws/gp3:250GiB,iops=3450");
+    let catalogue = Catalogue::built_in();
+    let eight = Search { widest: 8, ..Search::among(&catalogue, &["gp3".into()]).unwrap() };
+    let eight = size(&catalogue, &database(10_000.0, Bytes::gib(1000)), &terms(), &eight);
+    assert_eq!(short(&eight.choices[0]), "stripe(8,64KiB) of aws/gp3:125GiB");
+    let single = Search { widest: 1, ..Search::among(&catalogue, &["gp3".into()]).unwrap() };
+    let single = size(&catalogue, &database(10_000.0, Bytes::gib(1000)), &terms(), &single);
+    // 12,000 operations of 20,275 bytes are 232.03 MiB/s.
+    assert_eq!(short(&single.choices[0]), "aws/gp3:1000GiB,iops=12000,throughput=233");
+}
+
+#[test]
+fn every_product_is_chosen_or_rejected_once() {
+    let sizing = sized(&database(20_000.0, Bytes::gib(500)), &[]);
+    let of = |name: &str| {
+        let volume = name.rsplit(" of ").next().unwrap();
+        volume.split(':').next().unwrap().to_owned()
+    };
+    let chosen = sizing.choices.iter().chain(&sizing.nearly).chain(&sizing.slower).map(|choice| of(&short(choice)));
+    let mut names: Vec<String> = chosen.chain(sizing.rejected.iter().map(|rejection| of(&rejection.name))).collect();
+    names.sort();
+    let catalogue = Catalogue::built_in();
+    let ranked = catalogue.products().filter(|product| product.ranked() && product.machines().next().is_none());
+    let mut expected: Vec<String> = ranked.map(|product| product.name().to_owned()).collect();
+    expected.sort();
+    assert_eq!(names, expected);
+    assert!(sizing.evaluated >= 10_000, "{}", sizing.evaluated);
+    assert!(sizing.choices.is_sorted_by(|a, b| a.cost() <= b.cost()));
+    assert!(sizing.rejected.is_sorted_by(|a, b| a.reason.share() >= b.reason.share()));
+}
+
+#[test]
+fn a_rejection_has_the_ceiling_and_its_distance() {
+    let sizing = sized(&database(50_000.0, Bytes::gib(500)), &["aws/st1"]);
+    assert!(sizing.choices.is_empty());
+    let RejectionReason::Ceiling(limit) = &sizing.rejected[0].reason else { panic!("{:?}", sizing.rejected) };
+    assert!(limit.over > 0.0 && limit.over < 1.0 && limit.name.contains("random operations"), "{limit:?}");
+}
+
+#[test]
+fn a_choice_of_several_thousand_is_on_offer() {
+    // 3 GB/s: the next throughput of this product is 4,096 MiB/s.
+    let sizing = sized(&database(120_000.0, Bytes::gib(2048)), &["aws/fsx-ontap"]);
+    assert!(short(&sizing.choices[0]).contains("throughput=4096"), "{:?}", sizing.rejected);
+}
+
+#[test]
+fn an_objective_excludes_slow_products() {
+    let mut wanted = database(1_000.0, Bytes::gib(2048));
+    wanted.objectives = vec!["read:p99<=10ms".parse().unwrap()];
+    let sizing = sized(&wanted, &["gcp/pd-standard", "gcp/pd-ssd"]);
+    assert_eq!(sizing.choices.iter().map(short).collect::<Vec<_>>(), ["gcp/pd-ssd:2048GiB"]);
+    assert!(short(&sizing.nearly[0]).starts_with("gcp/pd-standard"));
+    let reached = sizing.choices[0].reached[0];
+    assert!(reached.is_met() && reached.over() <= 1.0 && !sizing.nearly[0].meets());
+    assert!(sizing.choices[0].latency.iter().any(|latency| latency.p99.is_some()));
+}
+
+#[test]
+fn ceilings_are_raised_while_they_miss_the_objective() {
+    // 100 IOPS suffice for 20 per second, but an operation may wait up to 10 ms for another.
+    let mut wanted = database(20.0, Bytes::gib(100));
+    wanted.objectives = vec!["read:p99<=5ms".parse().unwrap()];
+    let sizing = sized(&wanted, &["aws/io2"]);
+    let raised = sizing.choices[0].binds.as_ref().unwrap();
+    assert!(raised.over > 8.0, "{raised:?}");
+}
+
+#[test]
+fn a_choice_is_not_slower_than_todays_storage() {
+    let today = vec![(Class::RandomRead, Span::from_millis(2)), (Class::RedoWrite, Span::from_micros(1_200))];
+    let wanted = Wanted { today, ..database(300.0, Bytes::gib(1000)) };
+    let sizing = sized(&wanted, &["aws/st1", "aws/gp3"]);
+    let names: Vec<String> = sizing.choices.iter().map(short).collect();
+    assert_eq!(names, ["aws/gp3:1000GiB"]);
+    let disk = &sizing.slower[0];
+    assert!(short(disk).contains("aws/st1"), "{}", short(disk));
+    assert!(disk.slower.iter().all(|slower| slower.times() >= 1.2) && disk.slower.len() == 2, "{:?}", disk.slower);
+    let may = sized(&Wanted { may_be_slower: true, ..wanted }, &["aws/st1", "aws/gp3"]);
+    let disk = may.choices.iter().find(|choice| short(choice).contains("aws/st1")).unwrap();
+    assert!(may.slower.is_empty() && disk.slower.len() == 2, "{:?}", disk.slower);
+}
+
+#[test]
+fn a_slow_level_is_replaced_by_a_faster_level() {
+    let slow = Wanted { objectives: vec!["p99<=10ms".parse().unwrap()], ..database(300.0, Bytes::gib(1000)) };
+    let fast = Wanted { objectives: vec!["p99<=2500us".parse().unwrap()], ..slow.clone() };
+    let level = |wanted: &Wanted| sized(wanted, &["oci"]).choices[0].offer.config.to_string();
+    assert!(level(&slow).contains("vpu=0"), "{}", level(&slow));
+    assert!(!level(&fast).contains("vpu=0"), "{}", level(&fast));
+}
+
+#[test]
+fn dearer_choices_on_the_frontier_have_fewer_waiting_sessions() {
+    let wanted = database(2_000.0, Bytes::gib(1000));
+    let frontier = sized(&wanted, &[]).frontier;
+    assert!(frontier.len() >= 2);
+    let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]).unwrap();
+    assert!(frontier.is_sorted_by(|a, b| a.cost() <= b.cost() && waiting(b) < 0.95 * waiting(a)));
+    // The frontier may contain several levels of a product.
+    let oci = sized(&wanted, &["oci/block-volume"]);
+    assert!(
+        oci.choices.len() == 1 && oci.frontier.len() >= 2,
+        "{:?}",
+        oci.frontier.iter().map(short).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_machine_caps_its_volumes_and_excludes_other_providers() {
+    let catalogue = Catalogue::built_in();
+    let machine = "gp3 on aws/m5.large".parse::<Config>().unwrap().machine;
+    let search = Search { machine, ..Search::default() };
+    let few = size(&catalogue, &database(2_000.0, Bytes::gib(500)), &terms(), &search);
+    assert!(!few.choices.is_empty());
+    assert!(few.choices.iter().all(|choice| short(choice).ends_with(" on aws/m5.large")));
+    let many = size(&catalogue, &database(40_000.0, Bytes::gib(500)), &terms(), &search);
+    assert!(many.choices.is_empty(), "{:?}", many.choices.iter().map(short).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_machine_has_sufficient_limits() {
+    let machine = |iops: f64| sized(&database(iops, Bytes::gib(500)), &["aws/io2"]).choices[0].machine.clone().unwrap();
+    let (few, many) = (machine(100_000.0), machine(1_000.0));
+    assert!(few.enough < many.enough && few.enough > 0 && many.of == few.of, "{few:?} {many:?}");
+    let binds = few.binds.unwrap();
+    assert!(binds.over >= 1.0 - 1e-6, "{binds:?}");
+    assert!(few.offer.config.machine.is_some() && few.volumes <= few.volumes_max.unwrap(), "{} volumes", few.volumes);
+}
+
+#[test]
+fn the_machine_has_the_required_processors_and_memory() {
+    let machine = |compute: Compute| {
+        let wanted = Wanted { compute, ..database(100.0, Bytes::gib(100)) };
+        sized(&wanted, &["aws/gp3"]).choices.first().map(|choice| choice.machine.clone().unwrap())
+    };
+    let shape = |machine: &Attachment| machine.offer.machine_shape().unwrap();
+    let any = machine(Compute::default()).unwrap();
+    let large = machine(Compute { processors: Some(16.0), memory: Some(Bytes::gib(256)) }).unwrap();
+    assert!(
+        shape(&any).vcpus.unwrap() < 16.0 && any.monthly.unwrap().millionths < large.monthly.unwrap().millionths,
+        "{:?}",
+        shape(&any)
+    );
+    assert!(shape(&large).vcpus.unwrap() >= 16.0 && shape(&large).memory.unwrap() >= Bytes::gib(250));
+    assert!(large.enough < any.enough && large.of == any.of);
+    assert!(machine(Compute { processors: Some(1e6), memory: None }).is_none());
+}
+
+#[test]
+fn a_load_above_every_machine_has_no_choice() {
+    // An io2 has 256,000 IOPS; 32 of them exceed the limits of every instance.
+    let catalogue = Catalogue::built_in();
+    let search = Search { widest: 32, ..Search::among(&catalogue, &["aws/io2".into()]).unwrap() };
+    let sizing = size(&catalogue, &database(4e6, Bytes::gib(50_000)), &terms(), &search);
+    assert!(sizing.choices.is_empty());
+    let RejectionReason::NoMachine { of, nearest: Some((_, limit)) } = &sizing.rejected[0].reason else {
+        panic!("{:?}", sizing.rejected)
+    };
+    assert!(*of > 500 && limit.over < 1.0, "{of} {limit:?}");
+}
+
+#[test]
+fn each_class_has_its_own_objective() {
+    let of = |objectives: &[&str]| {
+        let objectives = objectives.iter().map(|text| text.parse().unwrap()).collect();
+        sized(&Wanted { objectives, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"])
+    };
+    let both = of(&["redo:p99<=20ms", "read:p99<=20ms"]);
+    assert_eq!(both.choices.len(), 2, "{:?}", both.nearly.iter().map(short).collect::<Vec<_>>());
+    let reached = &both.choices[0].reached;
+    assert!(reached.len() == 2 && reached[0].time != reached[1].time, "{reached:?}");
+    let redo = of(&["redo:p99<=1us", "read:p99<=20ms"]);
+    assert!(redo.choices.is_empty());
+    assert!(
+        redo.nearly.iter().all(|choice| !choice.reached[0].is_met() && choice.reached[1].is_met()),
+        "{:?}",
+        redo.nearly
+    );
+}
+
+#[test]
+fn a_cluster_excludes_volumes_for_a_single_machine() {
+    let cluster = Cluster { instances: vec!["a".into()], waits: 0.1 };
+    let platform = Platform { cluster: Some(cluster), exadata: None };
+    let sizing = sized(&Wanted { platform, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"]);
+    assert_eq!(sizing.choices.iter().map(|choice| choice.offer.product().name()).collect::<Vec<_>>(), ["aws/io2"]);
+    assert!(
+        matches!(&sizing.rejected[0].reason, RejectionReason::Refused(reason) if reason.contains("RAC")),
+        "{:?}",
+        sizing.rejected
+    );
+    assert!(sizing.choices[0].risks.iter().any(|risk| risk.text.contains("does not support RAC")));
+}
+
+#[test]
+fn a_stripe_is_lost_with_any_of_its_members() {
+    let (catalogue, wanted) = (Catalogue::built_in(), database(100.0, Bytes::gib(50)));
+    let loss = |text: &str| judge(&catalogue, &text.parse().unwrap(), &wanted, &terms()).unwrap().yearly_loss.unwrap();
+    assert!((loss("aws/gp3:200GiB") - 0.002).abs() < 1e-12);
+    assert!((loss("stripe(8,64KiB) of aws/gp3:200GiB") - (1.0 - 0.998_f64.powi(8))).abs() < 1e-12);
+}
+
+#[test]
+fn an_unverified_price_ranks_a_quarter_higher() {
+    let sizing = sized(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws"]);
+    let unverified: Vec<&Choice> = sizing.choices.iter().filter(|choice| choice.has_unverified_price()).collect();
+    assert!(!unverified.is_empty());
+    for choice in &sizing.choices {
+        let Some(total) = choice.total() else { continue };
+        let times = if choice.has_unverified_price() { 1.25 } else { 1.0 };
+        assert!((choice.cost() / total.as_f64() - times).abs() < 1e-9, "{}", short(choice));
+    }
+}
+
+#[test]
+fn judging_a_configuration_agrees_with_choosing_it() {
+    let wanted = database(5_000.0, Bytes::gib(500));
+    let (catalogue, terms) = (Catalogue::built_in(), terms());
+    for choice in sized(&wanted, &["oci", "gcp"]).choices {
+        let judged = judge(&catalogue, &choice.offer.short(), &wanted, &terms).unwrap();
+        assert_eq!((&judged.binds, &judged.price, judged.latency), (&choice.binds, &choice.price, choice.latency));
+    }
+    let small: Config = "aws/gp3:500GiB".parse().unwrap();
+    assert!(matches!(judge(&catalogue, &small, &wanted, &terms).unwrap_err().reason, RejectionReason::Ceiling(_)));
+    let full: Config = "aws/gp3:100GiB".parse().unwrap();
+    assert!(matches!(judge(&catalogue, &full, &wanted, &terms).unwrap_err().reason, RejectionReason::Refused(_)));
+}
+
+#[test]
+fn a_stripe_costs_the_sum_of_its_members() {
+    let (catalogue, terms, wanted) = (Catalogue::built_in(), terms(), database(100.0, Bytes::gib(50)));
+    for volume in ["aws/gp3:200GiB,iops=4000", "oci/block-volume:200GB", "azure/premium-ssd:P20", "gcp/pd-ssd:100GiB"] {
+        let price = |text: &str| cost(&judge(&catalogue, &text.parse().unwrap(), &wanted, &terms).unwrap()).unwrap();
+        let single = price(volume);
+        for members in [2, 8] {
+            assert_eq!(price(&format!("stripe({members},64KiB) of {volume}")), single * members, "{volume}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_name_has_suggestions() {
+    let catalogue = Catalogue::built_in();
+    let refused = Search::among(&catalogue, &["azur".into()]).unwrap_err();
+    assert!(refused.to_string().contains("did you mean azure"), "{refused}");
+    let machine = Search::among(&catalogue, &["aws/m5.large".into()]).unwrap_err();
+    assert!(machine.to_string().contains("providers are aws, azure"), "{machine}");
+}
+
+/// Products whose options depend on each other in different ways.
+const LAWFUL: [&str; 6] = ["oci", "aws/gp3", "aws/gp2", "azure/premium-ssd", "gcp/hyperdisk-balanced", "aws/io2"];
+
+/// A product chosen for `more` is also chosen for `less`, at no higher price.
+fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
+    let name = LAWFUL[product];
+    let (less, more) = (sized(less, &[name]), sized(more, &[name]));
+    for dear in &more.choices {
+        let product = dear.offer.product().name();
+        let cheap = less.choices.iter().find(|choice| choice.offer.product().name() == product);
+        let cheap =
+            cheap.unwrap_or_else(|| panic!("{product} is chosen for more but not for less: {:?}", less.rejected));
+        // Unpriced choices rank last.
+        let ranked = |choice: &Choice| cost(choice).unwrap_or(i128::MAX);
+        assert!(ranked(cheap) <= ranked(dear), "{} costs more than {}", short(cheap), short(dear));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn more_demand_is_never_cheaper(product in 0..6_usize, iops in 100.0..80_000.0_f64, more in 1.0..3.0_f64, gib in 50_u64..6_000) {
+        let capacity = Bytes::gib(gib);
+        no_dearer(product, &database(iops, capacity), &database(iops * more, capacity));
+        no_dearer(product, &database(iops, capacity), &database(iops, Bytes::gib((gib as f64 * more) as u64)));
+    }
+
+    #[test]
+    fn more_headroom_is_never_cheaper(product in 0..6_usize, iops in 100.0..80_000.0_f64, headroom in 0.05..1.0_f64, gib in 50_u64..6_000) {
+        let less = Wanted { headroom: 0.05, ..database(iops, Bytes::gib(gib)) };
+        no_dearer(product, &less, &Wanted { headroom, ..less.clone() });
+    }
+
+    #[test]
+    fn choices_suffice(product in 0..6_usize, iops in 50.0..200_000.0_f64, gib in 20_u64..8_000) {
+        let wanted = database(iops, Bytes::gib(gib));
+        for choice in sized(&wanted, &[LAWFUL[product]]).choices {
+            prop_assert!(choice.offer.capacity >= wanted.capacity);
+            let design = wanted.points[0].iops() * wanted.room();
+            let standing = choice.offer.standing_of(&wanted.points[0].asks());
+            let lowest = standing.binding().map_or(f64::MAX, |bound| bound.iops);
+            prop_assert!(lowest >= design * (1.0 - 1e-6), "{}: {lowest} of {design}", short(&choice));
+            prop_assert!(choice.binds.is_none_or(|limit| limit.over >= 1.0 - 1e-6));
+        }
+    }
+}

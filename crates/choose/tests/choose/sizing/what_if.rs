@@ -1,0 +1,181 @@
+//! What-if analyses: levels, the cache, and growth.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use plimsoll_catalogue::{Catalogue, Money};
+use plimsoll_choose::hours::Rule;
+use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, judge, size, wanted};
+use plimsoll_choose::what_if::{CacheWhatIf, EstimateSource, HORIZON_MONTHS, Tuning, cache, growth, levels};
+use plimsoll_ingest::{Account, CacheCurve, MissCurve, Origin, Place, SessionTime, Subject};
+
+use crate::sizing::support::{plain, subject, terms};
+
+/// A day of reads of 8 KiB by the hour, with a third as many writes.
+fn day(iops: impl Fn(u32) -> f64) -> Subject {
+    let mut lines = String::new();
+    for hour in 0..24 {
+        let reads = iops(hour);
+        for (class, rate) in [("reads", reads), ("writes", reads / 3.0)] {
+            writeln!(lines, "{hour:02}:00 3600 {class} iops mean {rate}").unwrap();
+            writeln!(lines, "{hour:02}:00 3600 {class} bytes mean {}", rate * 8_192.0).unwrap();
+        }
+    }
+    subject(&lines)
+}
+
+fn among(names: &[&str]) -> Search {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    Search { widest: 1, ..Search::among(&Catalogue::built_in(), &names).unwrap() }
+}
+
+fn sized(subject: &Subject, design: &Design, search: &Search) -> Sizing {
+    size(&Catalogue::built_in(), &wanted(subject, design).unwrap(), &terms(), search)
+}
+
+#[test]
+fn levels_of_a_choice_are_compared_within_the_tuning_range() {
+    let subject = day(|hour| if (9..17).contains(&hour) { 5_000.0 } else { 20.0 });
+    let sizing = sized(&subject, &plain(), &among(&["oci"]));
+    let tuning = Tuning { default: Some(10), most: Some(20) };
+    let found = levels(&Catalogue::built_in(), &terms(), &sizing, &subject, tuning);
+    let replays = &found.first().expect("a block volume has levels").replays;
+    let policy = replays.iter().find_map(|replay| match &replay.rule {
+        Rule::Autotune(policy) => Some((policy.default, policy.most)),
+        _ => None,
+    });
+    assert_eq!(policy, Some((10, 20)));
+    let daily = replays.iter().find(|replay| matches!(replay.rule, Rule::Daily(_))).expect("hours are known");
+    let fixed = replays.iter().filter(|replay| matches!(replay.rule, Rule::Fixed(_)) && replay.throttled == 0.0);
+    let enough = fixed.min_by_key(|replay| replay.monthly.millionths).expect("a level that suffices");
+    assert!(daily.throttled == 0.0 && daily.monthly.millionths < enough.monthly.millionths, "{daily:?} {enough:?}");
+}
+
+#[test]
+fn products_without_levels_are_omitted() {
+    let subject = day(|_| 500.0);
+    let sizing = sized(&subject, &plain(), &among(&["gcp/pd-ssd"]));
+    assert!(!sizing.choices.is_empty());
+    assert!(levels(&Catalogue::built_in(), &terms(), &sizing, &subject, Tuning::default()).is_empty());
+}
+
+fn place() -> Place {
+    Place { input: "report".into(), origin: Origin::line(1) }
+}
+
+/// A cache of 8 GiB: half the size doubles the reads, twice the size leaves a quarter.
+fn account() -> Account {
+    let gib = f64::from(1_u32 << 30);
+    let whole = SessionTime {
+        seconds: 3_600.0,
+        database_s: 7_200.0,
+        processor_s: Some(1_000.0),
+        processors: Some(8.0),
+        host_busy: None,
+        commits: None,
+        waits: Vec::new(),
+        place: place(),
+    };
+    let curve = CacheCurve {
+        instance: String::new(),
+        pool: "D".to_owned(),
+        size_bytes: 8.0 * gib,
+        reads: 1e6,
+        points: vec![(0.5, 2.0), (1.0, 1.0), (2.0, 0.25)],
+        place: place(),
+    };
+    Account {
+        whole,
+        slots: Vec::new(),
+        cache_bytes: Some(8.0 * gib),
+        memory_bytes: None,
+        stored_bytes: None,
+        caches: vec![curve],
+    }
+}
+
+fn dollars(millionths: i128) -> Money {
+    Money { millionths, currency: "USD".parse().unwrap() }
+}
+
+/// 12,000 operations per second on provisioned IOPS with a price each.
+fn with_cache(account: Option<&Account>, misses: Option<&MissCurve>, price: Option<Money>) -> Option<CacheWhatIf> {
+    let search = among(&["aws/gp3"]);
+    let sizing = sized(&day(|_| 9_000.0), &plain(), &search);
+    cache(&Catalogue::built_in(), &terms(), &search, &sizing, (account, misses, price))
+}
+
+#[test]
+fn a_larger_cache_leaves_fewer_reads_and_smaller_storage() {
+    let found = with_cache(Some(&account()), None, Some(dollars(100_000))).expect("an estimate");
+    assert_eq!(found.by, EstimateSource::Database);
+    let twice = found.sizes.last().unwrap();
+    assert!((twice.more_bytes / f64::from(1_u32 << 30) - 8.0).abs() < 1e-9 && (twice.reads - 0.25).abs() < 1e-9);
+    // A quarter of 9,000 reads, and 3,000 writes.
+    assert!((twice.wanted.points[0].iops() - 5_250.0).abs() < 1e-6, "{}", twice.wanted.points[0].iops());
+    assert_eq!(twice.memory, Some(dollars(800_000)));
+    let storage = twice.choice.as_ref().and_then(|choice| choice.price.as_ref()).map(|price| price.monthly);
+    assert_eq!(twice.sum, storage.and_then(|storage| storage.plus(dollars(800_000))));
+    let prices: Vec<i128> = found.sizes.iter().map(|size| size.sum.unwrap().millionths).collect();
+    assert!(found.better().is_some_and(|better| better.more_bytes >= twice.more_bytes), "{prices:?}");
+}
+
+#[test]
+fn expensive_memory_is_not_better_and_unpriced_memory_has_no_sum() {
+    let dear = with_cache(Some(&account()), None, Some(dollars(100_000_000))).expect("an estimate");
+    assert!(dear.better().is_none());
+    let unpriced = with_cache(Some(&account()), None, None).expect("an estimate");
+    assert!(unpriced.better().is_none() && unpriced.sizes.iter().all(|size| size.sum.is_none()));
+    assert!(with_cache(None, None, Some(dollars(1))).is_none());
+}
+
+#[test]
+fn a_trace_determines_misses_by_share_of_its_working_set() {
+    let bytes = 64e9;
+    let misses = MissCurve {
+        scope: 0,
+        window: 0,
+        reads: 1e6,
+        working_set_bytes: bytes,
+        sampled: 1.0,
+        points: vec![(0.0, 1.0), (bytes / 2.0, 0.4), (bytes, 0.0)],
+        origin: Origin::line(1),
+    };
+    let found = with_cache(None, Some(&misses), None).expect("a curve");
+    let left: Vec<f64> = found.sizes.iter().map(|size| size.reads).collect();
+    assert_eq!((found.by, left), (EstimateSource::Trace, vec![1.0, 1.0, 0.4, 0.0]));
+    let writes_alone = found.sizes[3].wanted.points[0].iops();
+    assert!((writes_alone - 3_000.0).abs() < 1e-6, "{writes_alone}");
+}
+
+#[test]
+fn a_choice_is_outgrown_in_the_first_month_that_fails() {
+    let (catalogue, search, subject) = (Catalogue::built_in(), among(&["aws/gp3"]), day(|_| 3_000.0));
+    let design = Design { headroom: 0.3, growth: Growth { yearly: 0.5, months: 12 }, ..plain() };
+    let sizing = sized(&subject, &design, &search);
+    let found = growth(&catalogue, &terms(), &search, &sizing, (&subject, &design)).unwrap().expect("a choice");
+    let (month, _) = found.ends.expect("it grows by a half every year");
+    let suffices = |months: u32| {
+        let later = Design { growth: Growth { yearly: 0.5, months }, ..design.clone() };
+        judge(&catalogue, &found.offer.config, &wanted(&subject, &later).unwrap(), &terms()).is_ok()
+    };
+    assert!((12..HORIZON_MONTHS).contains(&month), "{month}");
+    assert!(suffices(month - 1) && !suffices(month), "{month}");
+    let monthly = |later: &plimsoll_choose::what_if::Later| {
+        later.choice.as_ref().and_then(|choice| choice.price.as_ref()).map(|price| price.monthly.millionths)
+    };
+    let prices: Vec<Option<i128>> = found.later.iter().map(monthly).collect();
+    assert!(prices[0].is_some() && prices.is_sorted(), "{prices:?}");
+}
+
+#[test]
+fn a_constant_load_is_not_outgrown() {
+    let (catalogue, search, subject) = (Catalogue::built_in(), among(&["aws/gp3"]), day(|_| 3_000.0));
+    let design = Design { growth: Growth { yearly: 0.0, months: 0 }, ..plain() };
+    let sizing = sized(&subject, &design, &search);
+    let found = growth(&catalogue, &terms(), &search, &sizing, (&subject, &design)).unwrap().expect("a choice");
+    assert!(found.ends.is_none());
+    let names: Vec<Arc<str>> =
+        found.later.iter().flat_map(|later| &later.choice).map(|choice| choice.offer.title.clone()).collect();
+    assert_eq!(names.len(), 3);
+}

@@ -1,0 +1,199 @@
+//! Design points of small demands, compared with manual calculations.
+
+use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, Growth, Wanted, wanted};
+use plimsoll_ingest::Class;
+use plimsoll_units::Bytes;
+
+use super::support::{plain, subject};
+
+/// The operations point of the lines: operations and bytes per second by class.
+fn check(lines: &str, design: &Design, expected: &[(Class, f64, f64)]) -> Wanted {
+    let wanted = wanted(&subject(lines), design).unwrap();
+    let shown = |load: &ClassLoad| (load.class, round(load.iops), round(load.bytes_per_second));
+    let found: Vec<_> = wanted.points[0].classes.iter().map(shown).collect();
+    assert_eq!(found, expected, "{lines}");
+    wanted
+}
+
+fn round(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+const DAY: &str = "
+    08:00 3600 random-reads iops mean 100
+    08:00 3600 random-reads bytes mean 819200
+    08:00 3600 redo iops mean 50
+    08:00 3600 redo bytes mean 204800
+    09:00 3600 random-reads iops mean 300
+    09:00 3600 random-reads bytes mean 2457600
+    09:00 3600 redo iops mean 20
+    09:00 3600 redo bytes mean 81920
+    22:00 3600 sequential-reads iops mean 40
+    22:00 3600 sequential-reads bytes mean 41943040
+";
+
+#[test]
+fn vanishing_rates_are_no_loads() {
+    let lines = "
+        08:00 3600 random-reads iops mean 100
+        08:00 3600 random-reads bytes mean 819200
+        08:00 3600 redo iops mean 1e-320
+        08:00 3600 redo bytes mean 1e-320
+    ";
+    check(lines, &plain(), &[(Class::RandomRead, 100.0, 819_200.0)]);
+}
+
+#[test]
+fn the_mix_is_that_of_the_busiest_windows_and_not_a_sum_of_percentiles() {
+    // At 9 there are 320 per second. The 50 of the log at 8 occur at another time.
+    let wanted = check(DAY, &plain(), &[(Class::RandomRead, 300.0, 2_457_600.0), (Class::RedoWrite, 20.0, 81_920.0)]);
+    // The night has the most bytes: a separate point.
+    assert_eq!(wanted.points.len(), 2);
+    let night = &wanted.points[1];
+    assert_eq!((night.of, night.classes.len(), night.iops()), (Busiest::Bytes, 1, 40.0));
+}
+
+#[test]
+fn a_lower_percentile_uses_more_windows_at_a_lower_level() {
+    // Half of the time there are at most 150: the two windows at and above, scaled to that level.
+    let half = Design { quantile: Some(0.5), ..plain() };
+    let scale = 150.0 / 470.0;
+    let (reads, redo) = (round(400.0 * scale), round(70.0 * scale));
+    let expected =
+        [(Class::RandomRead, reads, round(3_276_800.0 * scale)), (Class::RedoWrite, redo, round(286_720.0 * scale))];
+    assert_eq!(check(DAY, &half, &expected).points[0].windows, 2);
+}
+
+#[test]
+fn totals_and_parts_are_counted_once() {
+    // Of 500 reads 300 are single-block and 100 multi-block; 100 belong to other files.
+    let lines = "
+        08:00 60 reads iops mean 500
+        08:00 60 reads bytes mean 10000000
+        08:00 60 random-reads iops mean 300
+        08:00 60 random-reads bytes mean 2457600
+        08:00 60 sequential-reads iops mean 100
+        08:00 60 sequential-reads bytes mean 6553600
+    ";
+    let expected = [
+        (Class::RandomRead, 300.0, 2_457_600.0),
+        (Class::Read, 100.0, 988_800.0),
+        (Class::SequentialRead, 100.0, 6_553_600.0),
+    ];
+    let wanted = wanted(&subject(lines), &plain()).unwrap();
+    let mut found: Vec<_> =
+        wanted.points[0].classes.iter().map(|load| (load.class, load.iops, load.bytes_per_second)).collect();
+    found.sort_by_key(|(class, ..)| class.name().to_owned());
+    assert_eq!(found, expected);
+    assert!((wanted.points[0].iops() - 500.0).abs() < 1e-9);
+}
+
+#[test]
+fn overlapping_parts_do_not_exceed_the_total() {
+    let lines = "
+        08:00 60 reads iops mean 400
+        08:00 60 random-reads iops mean 300
+        08:00 60 sequential-reads iops mean 100
+        08:00 60 temp-reads iops mean 60
+    ";
+    let wanted = wanted(&subject(lines), &plain()).unwrap();
+    assert!((wanted.points[0].iops() - 400.0).abs() < 1e-9, "{wanted:?}");
+    let temp = wanted.points[0].classes.iter().find(|load| load.class == Class::TempRead).unwrap();
+    assert!((temp.iops - 60.0).abs() < 1e-9);
+}
+
+#[test]
+fn total_operations_are_split_in_proportion_to_bytes() {
+    let lines = "
+        08:00 60 all iops mean 100
+        08:00 60 reads bytes mean 300000
+        08:00 60 writes bytes mean 100000
+    ";
+    let wanted = check(lines, &plain(), &[(Class::Read, 75.0, 300_000.0), (Class::Write, 25.0, 100_000.0)]);
+    assert!(wanted.assumptions[0].contains("split"), "{:?}", wanted.assumptions);
+    let unknown = check("08:00 60 all iops mean 100", &plain(), &[(Class::All, 100.0, 819_200.0)]);
+    assert!((unknown.points[0].classes[0].reads - 0.7).abs() < 1e-9);
+    assert_eq!(unknown.assumptions.len(), 2, "{:?}", unknown.assumptions);
+}
+
+#[test]
+fn maxima_of_the_input_take_precedence_over_general_ratios() {
+    let hour = "
+        08:00 3600 reads iops mean 100
+        08:00 3600 reads bytes mean 819200
+        08:00 3600 writes iops mean 100
+        08:00 3600 writes bytes mean 819200
+    ";
+    let auto = Design { burst: Burst::Auto, ..plain() };
+    let elsewhere = wanted(&subject(hour), &auto).unwrap();
+    assert!((elsewhere.points[0].iops() - 626.0).abs() < 1e-6, "{elsewhere:?}");
+    assert!(elsewhere.steps[0].spread.is_some());
+    let own = format!("{hour} 08:00 3600 reads iops max 250\n 08:00 3600 writes iops max 150");
+    let own = wanted(&subject(&own), &auto).unwrap();
+    assert!((own.points[0].iops() - 400.0).abs() < 1e-6, "{own:?}");
+    assert_eq!(own.steps[0].spread, None);
+    let minute = wanted(&subject(&hour.replace("3600", "60")), &auto).unwrap();
+    assert!((minute.points[0].iops() - 200.0).abs() < 1e-6);
+}
+
+#[test]
+fn growth_is_compounded_and_the_capacity_grows_as_well() {
+    let growth = Growth { yearly: 0.5, months: 24 };
+    let design = Design { growth, burst: Burst::Times(2.0), headroom: 0.2, ..plain() };
+    let wanted = check("08:00 60 reads iops mean 100", &design, &[(Class::Read, 450.0, 3_686_400.0)]);
+    assert_eq!((wanted.capacity, wanted.room()), (Bytes::gib(225), 1.2));
+}
+
+#[test]
+fn a_general_objective_is_evaluated_on_reads() {
+    let design = Design { objectives: vec!["p99<=1ms".parse().unwrap()], ..plain() };
+    let of = |lines: &str| wanted(&subject(lines), &design).unwrap().objectives[0].to_string();
+    assert_eq!(of("08:00 60 reads iops mean 100"), "read p99 <= 1 ms");
+    assert_eq!(of("08:00 60 redo iops mean 100"), "p99 <= 1 ms");
+}
+
+#[test]
+fn a_demand_without_operations_has_a_remedy() {
+    let refused = wanted(&subject("08:00 60 reads bytes mean 100"), &plain()).unwrap_err().to_string();
+    assert!(refused.contains("SALES") && refused.contains("provide an AWR report"), "{refused}");
+}
+
+/// 19 idle minutes and a minute of work, repeated: 95 % of the time is idle.
+fn rare_work() -> String {
+    let minute = |minute: u32| {
+        let iops = if minute % 20 == 19 { 4000 } else { 10 };
+        format!("{:02}:{:02} 60 reads iops mean {iops}\n", 8 + minute / 60, minute % 60)
+    };
+    (0..120).map(minute).collect()
+}
+
+#[test]
+fn work_in_a_twentieth_of_the_time_counts() {
+    let subject = subject(&rare_work());
+    let percentile = wanted(&subject, &plain()).unwrap();
+    assert!((percentile.points[0].iops() - 10.0).abs() < 1e-6, "the percentile excludes it: {:?}", percentile.points);
+    let every = Design { quantile: None, ..plain() };
+    let replayed = wanted(&subject, &every).unwrap();
+    assert!((3_950.0..=4_000.0).contains(&replayed.points[0].iops()), "{:?}", replayed.points);
+    assert_eq!((replayed.measured.highest_iops, percentile.measured.highest_iops), (4_000.0, 4_000.0));
+    // A fifth of the operations may wait for a minute, so less is needed.
+    let patient = Design { objectives: vec!["p80<=60s".parse().unwrap()], ..every };
+    let patient = wanted(&subject, &patient).unwrap();
+    assert!(patient.points[0].iops() < 3_000.0, "{:?}", patient.points);
+}
+
+#[test]
+fn the_strictest_objective_bounds_the_wait() {
+    let objectives = ["redo:p99<=1ms", "read:p95<=5ms"].map(|text| text.parse().unwrap()).to_vec();
+    let lines = "08:00 60 reads iops mean 100";
+    let wanted = wanted(&subject(lines), &Design { objectives, ..plain() }).unwrap();
+    assert_eq!(wanted.allowance.wait, plimsoll_units::Span::from_millis(1));
+    assert!((wanted.allowance.share - 0.01).abs() < 1e-9, "{:?}", wanted.allowance);
+    assert!(wanted.assumptions.iter().any(|text| text.contains("the input has no redo")), "{:?}", wanted.assumptions);
+}
+
+#[test]
+fn free_space_is_added_to_the_capacity() {
+    let wanted = wanted(&subject("08:00 60 reads iops mean 100"), &Design { free: 0.2, ..plain() }).unwrap();
+    assert_eq!(wanted.capacity, Bytes::gib(125));
+}

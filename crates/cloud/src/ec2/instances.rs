@@ -1,0 +1,102 @@
+//! Instances, which are groups of the service with the limits of a machine, and availability zones.
+
+use plimsoll_service::GroupGlance;
+
+use super::error::Ec2Error;
+use super::query::{Query, selects};
+use super::snapshots::OWNER;
+use super::volumes::attachment;
+use super::xml::Element;
+use super::{Answer, page};
+use crate::cloud::{Held, Operation};
+use crate::record::Provider;
+
+/// Moment of creation of instances, which the service does not record.
+const LAUNCHED: &str = "2026-01-01T00:00:00.000Z";
+
+/// `DescribeInstances`.
+pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    query.only(&["InstanceId.", "Filter.", "MaxResults", "NextToken"])?;
+    let (wanted, filters) = (query.list("InstanceId"), query.filters());
+    let instances = operation.instances(Provider::Ec2);
+    if let Some(id) = wanted.iter().find(|id| !instances.iter().any(|(known, _)| known == *id)) {
+        return Err(Ec2Error::no_instance(id));
+    }
+    let volumes = operation.volumes(Provider::Ec2);
+    let mut items = Vec::new();
+    for (id, group) in &instances {
+        let is_wanted = wanted.is_empty() || wanted.contains(&id.as_str());
+        let is_selected = selects(&filters, |name| match name {
+            "instance-id" => Some(vec![id.clone()]),
+            "instance-state-name" => Some(vec!["running".to_owned()]),
+            "instance-state-code" => Some(vec!["16".to_owned()]),
+            "instance-type" => Some(vec![instance_type(group).to_owned()]),
+            "availability-zone" => operation.zones().first().map(|zone| vec![zone.clone()]),
+            "tag:Name" => Some(vec![group.name.clone()]),
+            _ => None,
+        })?;
+        if is_wanted && is_selected {
+            let instance = Element::item(fields(operation, id, group, &volumes));
+            items.push(Element::item(vec![
+                Element::text("reservationId", id.replacen("i-", "r-", 1)),
+                Element::text("ownerId", OWNER),
+                Element::set("groupSet", Vec::new()),
+                Element::set("instancesSet", vec![instance]),
+            ]));
+        }
+    }
+    page(query, "reservationSet", items)
+}
+
+fn instance_type(group: &GroupGlance) -> &str {
+    let name = group.shape.as_ref().map_or(group.like.as_str(), |shape| &shape.name);
+    name.trim_start_matches("aws/")
+}
+
+fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
+    let zone = operation.zones().into_iter().next().unwrap_or_default();
+    let attachments = volumes.iter().filter_map(|held| {
+        let (attachment, state) = attachment(held, operation.now_ns)?;
+        let ebs = vec![
+            Element::text("volumeId", &held.record.id),
+            Element::text("status", state),
+            Element::text("attachTime", &attachment.created),
+            Element::text("deleteOnTermination", false),
+        ];
+        let device = vec![Element::text("deviceName", &attachment.device), Element::new("ebs", ebs)];
+        (attachment.instance == group.name).then(|| Element::item(device))
+    });
+    let name = vec![Element::text("key", "Name"), Element::text("value", &group.name)];
+    vec![
+        Element::text("instanceId", id),
+        Element::text("imageId", "ami-00000000000000000"),
+        Element::new("instanceState", vec![Element::text("code", 16), Element::text("name", "running")]),
+        Element::text("instanceType", instance_type(group)),
+        Element::text("launchTime", LAUNCHED),
+        Element::new("placement", vec![Element::text("availabilityZone", zone), Element::text("tenancy", "default")]),
+        Element::text("architecture", "x86_64"),
+        Element::text("rootDeviceType", "ebs"),
+        Element::text("rootDeviceName", "/dev/xvda"),
+        Element::set("blockDeviceMapping", attachments.collect()),
+        Element::text("virtualizationType", "hvm"),
+        Element::set("tagSet", vec![Element::item(name)]),
+        Element::text("hypervisor", "nitro"),
+        Element::text("ebsOptimized", true),
+    ]
+}
+
+/// `DescribeAvailabilityZones`.
+pub(super) fn zones(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    query.only(&["ZoneName.", "Filter.", "AllAvailabilityZones"])?;
+    let region = &operation.cloud.options.ec2_region;
+    let item = |zone: String| {
+        Element::item(vec![
+            Element::text("zoneName", &zone),
+            Element::text("zoneState", "available"),
+            Element::text("regionName", region),
+            Element::text("optInStatus", "opt-in-not-required"),
+            Element::text("zoneType", "availability-zone"),
+        ])
+    };
+    Ok(vec![Element::set("availabilityZoneInfo", operation.zones().into_iter().map(item).collect())])
+}

@@ -1,0 +1,164 @@
+//! Modifications of volumes: type, size, IOPS and throughput, with the pause between them.
+
+use plimsoll_service::api::{Level, Resize};
+
+use super::error::Ec2Error;
+use super::query::{Query, selects};
+use super::volumes::{check_settings, configuration, find, settings, state};
+use super::xml::Element;
+use super::{Answer, page};
+use crate::cloud::{Held, Operation, moment};
+use crate::record::{Ec2Settings, Modification, Provider};
+
+/// `ModifyVolume`.
+pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    query.only(&["VolumeId", "Size", "VolumeType", "Iops", "Throughput"])?;
+    let mut held = find(operation, query.required("VolumeId")?)?;
+    let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
+    if let state @ "creating" = state(&held, now_ns) {
+        return Err(Ec2Error::state(format!("Volume '{id}' is '{state}'.")));
+    }
+    let pause_ns = operation.cloud.durations.nanos("ec2_modification_pause");
+    if let Some(last) = &held.record.modification {
+        if now_ns < last.ended_ns {
+            let message = format!("{id} is being modified: wait until the modification is completed.");
+            return Err(Ec2Error::new("IncorrectModificationState", message));
+        }
+        if now_ns < last.started_ns.saturating_add(pause_ns) {
+            let until = moment(last.started_ns.saturating_add(pause_ns));
+            let message = format!(
+                "You've reached the maximum modification rate per volume limit. Wait at least 6 hours between \
+                 modifications per EBS volume; here until {until}."
+            );
+            return Err(Ec2Error::new("VolumeModificationRateExceeded", message));
+        }
+    }
+    let from = settings(&held);
+    let to = target(query, &from)?;
+    if to == from {
+        let message = format!("The volume {id} has these settings already.");
+        return Err(Ec2Error::new("InvalidParameterCombination", message));
+    }
+    apply(operation, &held, &from, &to)?;
+    let optimizing = operation.cloud.durations.nanos("ec2_optimizing_1tib") / 1_024 * to.size_gib;
+    let modified_ns = now_ns.saturating_add(operation.cloud.durations.nanos("ec2_modifying"));
+    held.record.modification = Some(Modification {
+        started_ns: now_ns,
+        modified_ns,
+        ended_ns: modified_ns.saturating_add(optimizing),
+        from,
+        to,
+    });
+    operation.store(&held)?;
+    let fields = held.record.modification.as_ref().map(|modification| fields(operation, &held, modification));
+    Ok(vec![Element::new("volumeModification", fields.unwrap_or_default())])
+}
+
+/// Settings after a modification: those that are not named stay, if the new type has them.
+fn target(query: &Query, from: &Ec2Settings) -> Result<Ec2Settings, Ec2Error> {
+    let volume_type = query.get("VolumeType").unwrap_or(&from.volume_type).to_owned();
+    let size_gib = query.number("Size")?.unwrap_or(from.size_gib);
+    if size_gib < from.size_gib {
+        let message = format!("New size cannot be smaller than existing size ({} GiB)", from.size_gib);
+        return Err(Ec2Error::value(message));
+    }
+    let keeps = volume_type == from.volume_type && volume_type != "gp2";
+    // A volume of io1 that becomes io2 keeps its IOPS; one that becomes gp3 gets what is included.
+    let keeps_iops = keeps || (["io1", "io2"].contains(&volume_type.as_str()) && from.volume_type.starts_with("io"));
+    let kept = |is_kept: bool, value: Option<u64>| value.filter(|_| is_kept);
+    let mut to = Ec2Settings {
+        iops: query.number("Iops")?.or(kept(keeps_iops, from.iops)),
+        throughput: query.number("Throughput")?.or(kept(keeps, from.throughput)),
+        volume_type,
+        size_gib,
+    };
+    check_settings(&to)?;
+    if to.volume_type == "gp3" {
+        (to.iops, to.throughput) = (to.iops.or(Some(3_000)), to.throughput.or(Some(125)));
+    }
+    if to.volume_type == "gp2" {
+        to.iops = None;
+    }
+    Ok(to)
+}
+
+fn apply(operation: &Operation<'_>, held: &Held, from: &Ec2Settings, to: &Ec2Settings) -> Result<(), Ec2Error> {
+    let name = &held.glance.name;
+    let level = Level { to: configuration(to), force_detach: false, online: false };
+    operation.service().level(name, &level)?;
+    if to.size_gib > from.size_gib {
+        operation.service().resize(name, Resize { size_bytes: to.size_gib << 30 })?;
+    }
+    Ok(())
+}
+
+/// State and progress in percent of a modification.
+fn progress(modification: &Modification, now_ns: u64) -> (&'static str, u64) {
+    let Modification { started_ns, modified_ns, ended_ns, .. } = *modification;
+    if now_ns < modified_ns {
+        ("modifying", 0)
+    } else if now_ns < ended_ns {
+        let whole = ended_ns.saturating_sub(started_ns).max(1);
+        ("optimizing", u64::try_from(u128::from(now_ns - started_ns) * 100 / u128::from(whole)).unwrap_or(100).min(99))
+    } else {
+        ("completed", 100)
+    }
+}
+
+fn fields(operation: &Operation<'_>, held: &Held, modification: &Modification) -> Vec<Element> {
+    let (state, percent) = progress(modification, operation.now_ns);
+    let mut fields = vec![
+        Element::text("volumeId", &held.record.id),
+        Element::text("modificationState", state),
+        Element::text("progress", percent),
+        Element::text("startTime", moment(modification.started_ns)),
+    ];
+    if state == "completed" {
+        fields.push(Element::text("endTime", moment(modification.ended_ns)));
+    }
+    let Modification { from, to, .. } = modification;
+    for (settings, [volume_type, size, iops, throughput]) in [
+        (to, ["targetVolumeType", "targetSize", "targetIops", "targetThroughput"]),
+        (from, ["originalVolumeType", "originalSize", "originalIops", "originalThroughput"]),
+    ] {
+        fields.push(Element::text(volume_type, &settings.volume_type));
+        fields.push(Element::text(size, settings.size_gib));
+        fields.extend(settings.iops.map(|value| Element::text(iops, value)));
+        fields.extend(settings.throughput.map(|value| Element::text(throughput, value)));
+    }
+    fields
+}
+
+/// `DescribeVolumesModifications`.
+pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
+    let (wanted, filters) = (query.list("VolumeId"), query.filters());
+    let volumes = match wanted.as_slice() {
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|held| held.glance.writable).collect(),
+        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<Held>, Ec2Error>>()?,
+    };
+    let mut items = Vec::new();
+    for held in &volumes {
+        let Some(modification) = &held.record.modification else {
+            if wanted.is_empty() {
+                continue;
+            }
+            let message = format!("Modification for volume '{}' does not exist.", held.record.id);
+            return Err(Ec2Error::new("InvalidVolumeModification.NotFound", message));
+        };
+        let (state, _) = progress(modification, operation.now_ns);
+        let is_selected = selects(&filters, |name| match name {
+            "volume-id" => Some(vec![held.record.id.clone()]),
+            "modification-state" => Some(vec![state.to_owned()]),
+            "target-size" => Some(vec![modification.to.size_gib.to_string()]),
+            "target-volume-type" => Some(vec![modification.to.volume_type.clone()]),
+            "original-size" => Some(vec![modification.from.size_gib.to_string()]),
+            "original-volume-type" => Some(vec![modification.from.volume_type.clone()]),
+            _ => None,
+        })?;
+        if is_selected {
+            items.push(Element::item(fields(operation, held, modification)));
+        }
+    }
+    page(query, "volumeModificationSet", items)
+}

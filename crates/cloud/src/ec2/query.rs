@@ -1,0 +1,166 @@
+//! Parameters of a request: a form in the body, or a query.
+
+use super::error::Ec2Error;
+use crate::web::Request;
+
+/// Parameters that every action takes.
+const EVERYWHERE: [&str; 3] = ["Action", "Version", "DryRun"];
+/// Maximum number of values of a list.
+const LIST_MAX: usize = 1_000;
+
+/// Parameters in the order of the request.
+#[derive(Clone, Debug)]
+pub(super) struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+/// A filter: a name, and values of which one has to match.
+#[derive(Clone, Debug)]
+pub(super) struct Filter {
+    pub name: String,
+    pub values: Vec<String>,
+}
+
+impl Query {
+    pub fn read(request: &Request) -> Self {
+        let form = form_urlencoded::parse(&request.body).into_owned();
+        Self { pairs: request.query.iter().cloned().chain(form).collect() }
+    }
+
+    /// All parameters in a fixed notation.
+    pub fn text(&self) -> String {
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.pairs).finish()
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn required(&self, name: &str) -> Result<&str, Ec2Error> {
+        self.get(name).filter(|value| !value.is_empty()).ok_or_else(|| Ec2Error::missing(name))
+    }
+
+    pub fn number(&self, name: &str) -> Result<Option<u64>, Ec2Error> {
+        let wrong = |text: &str| Ec2Error::value(format!("Value ({text}) for parameter {name} is invalid."));
+        self.get(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
+    }
+
+    pub fn is_true(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// Values of `NAME.1`, `NAME.2` and so on.
+    pub fn list(&self, name: &str) -> Vec<&str> {
+        (1..=LIST_MAX).map_while(|number| self.get(&format!("{name}.{number}"))).collect()
+    }
+
+    pub fn filters(&self) -> Vec<Filter> {
+        let filter = |number: usize| {
+            let name = self.get(&format!("Filter.{number}.Name"))?.to_owned();
+            let values = self.list(&format!("Filter.{number}.Value")).into_iter().map(str::to_owned).collect();
+            Some(Filter { name, values })
+        };
+        (1..=LIST_MAX).map_while(filter).collect()
+    }
+
+    /// Tags of new objects of a kind, such as `volume`.
+    pub fn tags(&self, kind: &str) -> serde_json::Map<String, serde_json::Value> {
+        let mut tags = serde_json::Map::new();
+        for number in 1..=LIST_MAX {
+            let prefix = format!("TagSpecification.{number}");
+            let Some(found) = self.get(&format!("{prefix}.ResourceType")) else { break };
+            if found == kind {
+                tags.extend(self.plain_tags(&format!("{prefix}.Tag")));
+            }
+        }
+        tags
+    }
+
+    /// Tags `PREFIX.N.Key` and `PREFIX.N.Value`.
+    pub fn plain_tags(&self, prefix: &str) -> Vec<(String, serde_json::Value)> {
+        let tag = |number: usize| {
+            let key = self.get(&format!("{prefix}.{number}.Key"))?.to_owned();
+            Some((key, self.get(&format!("{prefix}.{number}.Value")).unwrap_or_default().into()))
+        };
+        (1..=LIST_MAX).map_while(tag).collect()
+    }
+
+    /// Refuses parameters that an action does not have. `known` are names, or beginnings of names that end in a dot.
+    pub fn only(&self, known: &[&str]) -> Result<(), Ec2Error> {
+        let is_known = |key: &str| {
+            EVERYWHERE.contains(&key)
+                || known.iter().any(|known| *known == key || (known.ends_with('.') && key.starts_with(known)))
+        };
+        if let Some((key, _)) = self.pairs.iter().find(|(key, _)| !is_known(key)) {
+            let shown: String = key.chars().take(100).collect();
+            let message = format!("The parameter {shown} is not recognized");
+            return Err(Ec2Error::new("UnknownParameter", message));
+        }
+        if self.is_true("DryRun") {
+            let message = "Request would have succeeded, but DryRun flag is set.";
+            return Err(Ec2Error::new("DryRunOperation", message));
+        }
+        Ok(())
+    }
+}
+
+/// True if each filter matches one of the values of its name; refused if a name is unknown.
+pub(super) fn selects<'v>(
+    filters: &[Filter],
+    values_of: impl Fn(&str) -> Option<Vec<String>> + 'v,
+) -> Result<bool, Ec2Error> {
+    for Filter { name, values } in filters {
+        let Some(present) = values_of(name) else {
+            let shown: String = name.chars().take(100).collect();
+            return Err(Ec2Error::value(format!("The filter '{shown}' is invalid")));
+        };
+        if !values.iter().any(|wanted| present.iter().any(|value| matches(wanted, value))) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Compares a value with a pattern: `*` stands for any letters, `?` for a letter.
+fn matches(pattern: &str, value: &str) -> bool {
+    let (pattern, value): (Vec<char>, Vec<char>) = (pattern.chars().collect(), value.chars().collect());
+    let (mut p, mut v, mut star) = (0, 0, None);
+    while v < value.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, v));
+                p += 1;
+            }
+            Some(letter) if *letter == '?' || *letter == value[v] => (p, v) = (p + 1, v + 1),
+            _ => match star {
+                Some((at, from)) => {
+                    star = Some((at, from + 1));
+                    (p, v) = (at + 1, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|letter| *letter == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_have_wildcards() {
+        for (pattern, value, expected) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("*b", "aab", true),
+            ("a?c*", "abc", true),
+            ("a?c", "ac", false),
+            ("", "", true),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches(pattern, value), expected, "{pattern} {value}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Snapshots of volumes, and tags of volumes and snapshots.
+
+use plimsoll_service::Snapshot;
+
+use super::error::Ec2Error;
+use super::query::{Query, selects};
+use super::volumes::{tag_set, tag_values};
+use super::xml::Element;
+use super::{Answer, page};
+use crate::cloud::{Held, Operation, gigabytes, tags};
+use crate::identifiers::ec2;
+use crate::lifecycle::Transition;
+use crate::record::{BackupRecord, Provider, VolumeRecord};
+
+/// Account that owns all objects.
+pub(super) const OWNER: &str = "000000000000";
+
+/// A completed or pending snapshot by identifier.
+pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<Held, Ec2Error> {
+    let held = operation.find(id, Provider::Ec2).filter(|held| !held.glance.writable);
+    held.ok_or_else(|| Ec2Error::no_snapshot(id))
+}
+
+fn state(held: &Held, now_ns: u64) -> &str {
+    Transition::at(held.record.transition.as_ref(), now_ns, "completed")
+}
+
+fn fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
+    let backup = held.record.backup.clone().unwrap_or_default();
+    let state = state(held, operation.now_ns);
+    vec![
+        Element::text("snapshotId", &held.record.id),
+        Element::text("volumeId", &backup.of),
+        Element::text("status", state),
+        Element::text("startTime", &held.record.created),
+        Element::text("progress", if state == "completed" { "100%" } else { "0%" }),
+        Element::text("ownerId", OWNER),
+        Element::text("volumeSize", gigabytes(&held.glance)),
+        Element::text("description", &backup.description),
+        Element::text("encrypted", false),
+        Element::text("storageTier", "standard"),
+        Element::set("tagSet", tag_set(&held.record.freeform_tags)),
+    ]
+}
+
+/// `CreateSnapshot`.
+pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    query.only(&["VolumeId", "Description", "TagSpecification."])?;
+    let of = super::volumes::find(operation, query.required("VolumeId")?)?;
+    let record = VolumeRecord {
+        provider: Provider::Ec2,
+        id: ec2("snap"),
+        availability_domain: of.record.availability_domain.clone(),
+        created: operation.moment(),
+        transition: Some(operation.cloud.durations.transition(operation.now_ns, "pending", "ec2_snapshot")),
+        freeform_tags: query.tags("snapshot"),
+        backup: Some(BackupRecord {
+            of: of.record.id.clone(),
+            size_gb: gigabytes(&of.glance),
+            description: query.get("Description").unwrap_or_default().chars().take(255).collect(),
+            ..BackupRecord::default()
+        }),
+        ..VolumeRecord::default()
+    };
+    let name = operation.free_name(&record.id, "snapshot");
+    let snapshot = Snapshot { of: of.glance.name, name, tags: tags(&record) };
+    operation.service().snapshot_all(&[snapshot])?;
+    let held = find(operation, &record.id)?;
+    Ok(fields(operation, &held))
+}
+
+/// `DescribeSnapshots`.
+pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    query.only(&["SnapshotId.", "Filter.", "Owner.", "RestorableBy.", "MaxResults", "NextToken"])?;
+    let (wanted, filters) = (query.list("SnapshotId"), query.filters());
+    if query.list("Owner").iter().any(|owner| !["self", OWNER].contains(owner)) {
+        return page(query, "snapshotSet", Vec::new());
+    }
+    let snapshots = match wanted.as_slice() {
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|held| !held.glance.writable).collect(),
+        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<Held>, Ec2Error>>()?,
+    };
+    let mut items = Vec::new();
+    for held in &snapshots {
+        let backup = held.record.backup.clone().unwrap_or_default();
+        let is_selected = selects(&filters, |name| match name {
+            "snapshot-id" => Some(vec![held.record.id.clone()]),
+            "volume-id" => Some(vec![backup.of.clone()]),
+            "status" => Some(vec![state(held, operation.now_ns).to_owned()]),
+            "volume-size" => Some(vec![gigabytes(&held.glance).to_string()]),
+            "owner-id" => Some(vec![OWNER.to_owned()]),
+            "description" => Some(vec![backup.description.clone()]),
+            name => tag_values(&held.record.freeform_tags, name),
+        })?;
+        if is_selected {
+            items.push(Element::item(fields(operation, held)));
+        }
+    }
+    page(query, "snapshotSet", items)
+}
+
+/// `DeleteSnapshot`.
+pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    query.only(&["SnapshotId"])?;
+    let held = find(operation, query.required("SnapshotId")?)?;
+    operation.service().delete(&held.glance.name)?;
+    Ok(vec![Element::text("return", true)])
+}
+
+/// `CreateTags`.
+pub(super) fn set_tags(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    change_tags(operation, query, |record, tags| record.freeform_tags.extend(tags))
+}
+
+/// `DeleteTags`.
+pub(super) fn remove_tags(operation: &mut Operation<'_>, query: &Query) -> Answer {
+    change_tags(operation, query, |record, tags| {
+        for (key, _) in tags {
+            record.freeform_tags.remove(&key);
+        }
+    })
+}
+
+fn change_tags(
+    operation: &mut Operation<'_>,
+    query: &Query,
+    change: fn(&mut VolumeRecord, Vec<(String, serde_json::Value)>),
+) -> Answer {
+    query.only(&["ResourceId.", "Tag."])?;
+    let tags = query.plain_tags("Tag");
+    for id in query.list("ResourceId") {
+        let found = operation.find(id, Provider::Ec2);
+        let mut held = found.ok_or_else(|| Ec2Error::new("InvalidID", format!("The ID '{id}' is not valid")))?;
+        change(&mut held.record, tags.clone());
+        operation.store(&held)?;
+    }
+    Ok(vec![Element::text("return", true)])
+}

@@ -1,0 +1,198 @@
+//! The API of OCI Block Volume and Compute (version 20160918), as far as volumes need it.
+
+mod attachments;
+mod backups;
+mod compute;
+mod error;
+mod groups;
+mod page;
+mod policies;
+mod signature;
+mod volumes;
+
+pub(crate) use self::attachments::views as attachment_views;
+pub(crate) use self::compute::view as instance_view;
+
+use axum::Router;
+use hyper::{Method, StatusCode};
+use ring::digest::{SHA256, digest};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use self::error::OciError;
+use crate::cloud::{Cloud, Held, Operation};
+use crate::identifiers::hex;
+use crate::record::{Provider, Retry};
+use crate::web::{Plane, Reply, Request};
+
+/// Version of the API, first segment of all paths.
+const VERSION: &str = "20160918";
+/// Maximum length of a display name.
+const DISPLAY_NAME_MAX: usize = 255;
+
+type Answer = Result<Reply, OciError>;
+
+/// The API of OCI.
+#[derive(Clone, Debug)]
+struct Oci(Cloud);
+
+/// Router of the API of OCI over all volumes of a service.
+pub fn oci(cloud: &Cloud) -> Router {
+    crate::web::router(Oci(cloud.clone()))
+}
+
+impl Plane for Oci {
+    fn reply(&self, request: &Request) -> Reply {
+        let done = self.signed(request);
+        let reply = done.unwrap_or_else(|error| error.reply());
+        let id = request.header("opc-request-id").filter(|id| id.len() <= 255).map(str::to_owned);
+        reply
+            .with("opc-request-id", id.unwrap_or_else(|| hex(&crate::identifiers::random::<16>()).to_ascii_uppercase()))
+    }
+
+    fn unreadable(&self, status: StatusCode, why: &str) -> Reply {
+        OciError::other(status, why).reply()
+    }
+}
+
+impl Oci {
+    fn signed(&self, request: &Request) -> Answer {
+        let keys = self.0.inner().keys.get();
+        let signer = signature::signer(request, &keys, crate::cloud::now_ns());
+        signer.ok_or_else(OciError::not_authenticated)?;
+        let segments: Vec<&str> = request.segments.iter().map(String::as_str).collect();
+        let [VERSION, collection, rest @ ..] = segments.as_slice() else { return Err(OciError::no_path()) };
+        let mut operation = self.0.operation();
+        route(&mut operation, request, collection, rest)
+    }
+}
+
+/// Calls the operation of a path.
+fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> Answer {
+    match collection {
+        "volumes" | "bootVolumes" => volumes::route(operation, request, collection, rest),
+        "volumeBackups" | "bootVolumeBackups" => backups::route(operation, request, collection, rest),
+        "volumeGroups" => groups::route(operation, request, rest),
+        "volumeGroupBackups" => groups::route_backups(operation, request, rest),
+        "volumeAttachments" => attachments::route(operation, request, rest),
+        "volumeBackupPolicies" | "volumeBackupPolicyAssignments" => {
+            policies::route(operation, request, collection, rest)
+        }
+        _ => compute::route(operation, request, collection, rest),
+    }
+}
+
+/// Parses a body; unknown fields are refused.
+fn parse<T: DeserializeOwned>(request: &Request) -> Result<T, OciError> {
+    serde_json::from_slice(&request.body)
+        .map_err(|error| OciError::invalid(format!("the body of the request: {error}")))
+}
+
+/// Checks `if-match` against the present etag.
+fn check_etag(request: &Request, etag: &str) -> Result<(), OciError> {
+    match request.header("if-match") {
+        Some(wanted) if wanted != etag && wanted != "*" => Err(OciError::etag()),
+        _ => Ok(()),
+    }
+}
+
+/// Etag of a value that identifies a version of an object.
+fn etag_of(version: &str) -> String {
+    hex(&digest(&SHA256, version.as_bytes()).as_ref()[..16])
+}
+
+fn etag(held: &Held) -> String {
+    let glance = &held.glance;
+    etag_of(&format!("{}\n{}\n{:?}\n{}", held.record.text(), glance.size_bytes, glance.level, glance.like))
+}
+
+/// A found object with its etag.
+fn found(view: &Value, etag: String) -> Reply {
+    Reply::json(StatusCode::OK, view).with("etag", etag)
+}
+
+/// The retry token of a request for a new object.
+fn retry(operation: &Operation<'_>, request: &Request) -> Option<Retry> {
+    let token = request.header("opc-retry-token").filter(|token| !token.is_empty() && token.len() <= 64)?;
+    Some(Retry {
+        token: token.to_owned(),
+        digest: hex(digest(&SHA256, &request.body).as_ref()),
+        until_ns: operation.now_ns.saturating_add(operation.cloud.durations.nanos("retry_token")),
+    })
+}
+
+/// True if `known` is the same request as `new`; refused if the token was used with another body.
+fn is_repeated(known: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Result<bool, OciError> {
+    match (known, new) {
+        (Some(known), Some(new)) if known.token == new.token && now_ns < known.until_ns => {
+            if known.digest == new.digest { Ok(true) } else { Err(OciError::token()) }
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Display name of a new object.
+fn display_name(given: Option<String>, usual: &str, operation: &Operation<'_>) -> Result<String, OciError> {
+    match given {
+        Some(name) if name.is_empty() || name.chars().count() > DISPLAY_NAME_MAX => {
+            Err(OciError::invalid(format!("displayName has 1 to {DISPLAY_NAME_MAX} characters")))
+        }
+        Some(name) => Ok(name),
+        None => {
+            let digits: String = operation.moment().chars().filter(char::is_ascii_digit).take(14).collect();
+            Ok(format!("{usual}{digits}"))
+        }
+    }
+}
+
+/// Availability domain of a new object.
+fn availability_domain(given: Option<String>, operation: &Operation<'_>) -> Result<String, OciError> {
+    let known = operation.availability_domains();
+    match given {
+        None => Ok(known.into_iter().next().unwrap_or_default()),
+        Some(given) => {
+            // The prefix of a real name is that of a tenancy: only the domain's own part is compared.
+            let own = |name: &str| name.rsplit(':').next().unwrap_or_default().to_ascii_uppercase();
+            let is_known = known.iter().any(|known| own(known) == own(&given));
+            let names = known.join(", ");
+            if is_known {
+                Ok(given)
+            } else {
+                Err(OciError::invalid(format!("availabilityDomain {given}: there are {names}")))
+            }
+        }
+    }
+}
+
+/// Tags of a request as a map.
+fn tag_map(given: Option<Map<String, Value>>) -> Map<String, Value> {
+    given.unwrap_or_default()
+}
+
+/// An object that has ended and is still shown.
+fn ended(operation: &Operation<'_>, collection: &str, id: &str) -> Option<Value> {
+    let ended = operation.state.objects.ended.get(id).filter(|ended| ended.collection == collection)?;
+    let kept = operation.cloud.durations.nanos("ended_objects_are_listed");
+    if operation.now_ns >= ended.until_ns.saturating_add(kept) {
+        return None;
+    }
+    let state = if operation.now_ns < ended.until_ns { "TERMINATING" } else { "TERMINATED" };
+    let mut view = ended.view.clone();
+    view["lifecycleState"] = state.into();
+    Some(view)
+}
+
+/// All objects of a collection that have ended and are still shown.
+fn all_ended(operation: &Operation<'_>, collection: &str) -> Vec<Value> {
+    operation.state.objects.ended.keys().filter_map(|id| ended(operation, collection, id)).collect()
+}
+
+/// A volume or backup by identifier.
+fn find(operation: &mut Operation<'_>, id: &str) -> Option<Held> {
+    operation.find(id, Provider::Oci)
+}
+
+/// Only the method of an operation is left to be wrong.
+fn only(request: &Request, methods: &[Method]) -> OciError {
+    if methods.contains(&request.method) { OciError::no_path() } else { OciError::method() }
+}

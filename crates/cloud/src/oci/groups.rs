@@ -1,0 +1,402 @@
+//! Volume groups and their backups: snapshots of several volumes with the content of the same moment.
+
+use hyper::{Method, StatusCode};
+use plimsoll_service::Snapshot;
+use plimsoll_service::api::Fork;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::error::OciError;
+use super::page::{Compartment, known_compartment, page};
+use super::volumes::{any_volume, available, chosen_level, compartment_in};
+use super::{
+    Answer, all_ended, availability_domain, backups, check_etag, display_name, ended, etag_of, find, found,
+    is_repeated, parse, retry, tag_map,
+};
+use crate::cloud::{Held, Operation, gigabytes, is_boot, new_ocid, tags};
+use crate::identifiers::kind;
+use crate::lifecycle::Transition;
+use crate::record::{GroupBackupRecord, Source, VolumeGroupRecord, VolumeRecord};
+use crate::web::{Reply, Request};
+
+/// Maximum number of volumes of a group, and their size in GB (OCI, Volume Groups, 2026-09-05).
+const VOLUMES_MAX: usize = 32;
+const GB_MAX: u64 = 128 << 10;
+const GROUPS: &str = "volumeGroups";
+const BACKUPS: &str = "volumeGroupBackups";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CreateDetails {
+    availability_domain: Option<String>,
+    compartment_id: String,
+    display_name: Option<String>,
+    source_details: GroupSource,
+    backup_policy_id: Option<String>,
+    freeform_tags: Option<Map<String, Value>>,
+    defined_tags: Option<Map<String, Value>>,
+}
+
+#[derive(Clone, Debug, Deserialize, serde::Serialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+enum GroupSource {
+    #[serde(rename = "volumeIds")]
+    Volumes {
+        #[serde(rename = "volumeIds")]
+        volume_ids: Vec<String>,
+    },
+    #[serde(rename = "volumeGroupId")]
+    Group {
+        #[serde(rename = "volumeGroupId")]
+        volume_group_id: String,
+    },
+    #[serde(rename = "volumeGroupBackupId")]
+    Backup {
+        #[serde(rename = "volumeGroupBackupId")]
+        volume_group_backup_id: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct UpdateDetails {
+    display_name: Option<String>,
+    volume_ids: Option<Vec<String>>,
+    freeform_tags: Option<Map<String, Value>>,
+    defined_tags: Option<Map<String, Value>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct BackupDetails {
+    volume_group_id: String,
+    compartment_id: Option<String>,
+    display_name: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(rename = "freeformTags")]
+    _freeform_tags: Option<Map<String, Value>>,
+    #[serde(rename = "definedTags")]
+    _defined_tags: Option<Map<String, Value>>,
+}
+
+/// Operations of `/volumeGroups`.
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> Answer {
+    match (&request.method, rest) {
+        (&Method::GET, []) => {
+            let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
+            let mut views: Vec<Value> = groups.iter().map(|group| view(operation, group)).collect();
+            views.extend(all_ended(operation, GROUPS));
+            page(request, views, Compartment::Required)
+        }
+        (&Method::POST, []) => create(operation, request),
+        (&Method::GET, [id]) => match group(operation, id) {
+            Ok(group) => Ok(found(&view(operation, &group), etag(&group))),
+            Err(error) => ended(operation, GROUPS, id).map(|view| found(&view, etag_of(id))).ok_or(error),
+        },
+        (&Method::PUT, [id]) => update(operation, request, id),
+        (&Method::DELETE, [id]) => {
+            let group = group(operation, id)?;
+            check_etag(request, &etag(&group))?;
+            let view = view(operation, &group);
+            operation.state.objects.groups.remove(*id);
+            operation.end(GROUPS, id, view)?;
+            Ok(Reply::empty(StatusCode::NO_CONTENT))
+        }
+        (&Method::POST, [id, "actions", "changeCompartment"]) => {
+            let compartment = compartment_in(request)?;
+            let mut group = group(operation, id)?;
+            group.compartment = compartment;
+            store(operation, group)?;
+            Ok(Reply::empty(StatusCode::NO_CONTENT))
+        }
+        (_, [] | [_]) => Err(OciError::method()),
+        _ => Err(OciError::no_path()),
+    }
+}
+
+fn group(operation: &Operation<'_>, id: &str) -> Result<VolumeGroupRecord, OciError> {
+    let group = operation.state.objects.groups.get(id).cloned();
+    group.ok_or_else(|| OciError::not_found("volumeGroup", id))
+}
+
+fn etag(group: &VolumeGroupRecord) -> String {
+    etag_of(&serde_json::to_string(group).unwrap_or_default())
+}
+
+fn store(operation: &mut Operation<'_>, group: VolumeGroupRecord) -> Result<(), OciError> {
+    operation.state.objects.groups.insert(group.id.clone(), group);
+    Ok(operation.commit()?)
+}
+
+fn view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value {
+    // A volume that was deleted elsewhere is no member any more.
+    let members: Vec<Held> = group.volumes.iter().filter_map(|id| find(operation, id)).collect();
+    let size: u64 = members.iter().map(|held| gigabytes(&held.glance)).sum();
+    let ids: Vec<&String> = members.iter().map(|held| &held.record.id).collect();
+    json!({
+        "id": group.id,
+        "availabilityDomain": group.availability_domain,
+        "compartmentId": group.compartment,
+        "displayName": group.display_name,
+        "lifecycleState": Transition::at(group.transition.as_ref(), operation.now_ns, "AVAILABLE"),
+        "sizeInGBs": size,
+        "sizeInMBs": size * 1_024,
+        "sourceDetails": group.source,
+        "timeCreated": group.created,
+        "volumeIds": ids,
+        "isHydrated": members.iter().all(|held| operation.now_ns >= held.record.hydrated_ns),
+        "volumeGroupReplicas": null,
+        "freeformTags": group.freeform_tags,
+        "definedTags": group.defined_tags,
+    })
+}
+
+fn create(operation: &mut Operation<'_>, request: &Request) -> Answer {
+    let details: CreateDetails = parse(request)?;
+    let retry = retry(operation, request);
+    let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
+    for group in &groups {
+        if is_repeated(group.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
+            return Ok(found(&view(operation, group), etag(group)));
+        }
+    }
+    known_compartment(&details.compartment_id)?;
+    let source = serde_json::to_value(&details.source_details).unwrap_or_default();
+    let domain = availability_domain(details.availability_domain, operation)?;
+    let volumes = match details.source_details {
+        GroupSource::Volumes { volume_ids } => {
+            check_members(operation, &volume_ids, None)?;
+            volume_ids
+        }
+        GroupSource::Group { volume_group_id } => {
+            let of = group(operation, &volume_group_id)?.volumes;
+            copies(operation, &of, &details.compartment_id, &domain)?
+        }
+        GroupSource::Backup { volume_group_backup_id } => {
+            let of = operation.state.objects.group_backups.get(&volume_group_backup_id).cloned();
+            let of = of.ok_or_else(|| OciError::not_found("volumeGroupBackup", &volume_group_backup_id))?;
+            copies(operation, &of.backups, &details.compartment_id, &domain)?
+        }
+    };
+    let group = VolumeGroupRecord {
+        id: new_ocid(operation, kind::GROUP),
+        display_name: display_name(details.display_name, "volumegroup", operation)?,
+        compartment: details.compartment_id,
+        availability_domain: domain,
+        created: operation.moment(),
+        source,
+        volumes,
+        freeform_tags: tag_map(details.freeform_tags),
+        defined_tags: tag_map(details.defined_tags),
+        transition: Some(operation.cloud.durations.transition(operation.now_ns, "PROVISIONING", "oci_group_change")),
+        retry,
+        policy: details.backup_policy_id.map(|id| super::policies::assignment(operation, &id)).transpose()?,
+    };
+    store(operation, group.clone())?;
+    Ok(found(&view(operation, &group), etag(&group)))
+}
+
+/// Checks that volumes can form the group `own`, or a new one.
+fn check_members(operation: &mut Operation<'_>, ids: &[String], own: Option<&str>) -> Result<(), OciError> {
+    if ids.is_empty() || ids.len() > VOLUMES_MAX {
+        return Err(OciError::limit(format!("a volume group has 1 to {VOLUMES_MAX} volumes, not {}", ids.len())));
+    }
+    let mut size = 0;
+    for (at, id) in ids.iter().enumerate() {
+        let held = any_volume(operation, id)?;
+        available(&held, operation.now_ns)?;
+        size += gigabytes(&held.glance);
+        let other = operation.state.objects.groups.values().find(|group| group.volumes.contains(id));
+        if let Some(other) = other.filter(|group| Some(group.id.as_str()) != own) {
+            return Err(OciError::conflict(format!(
+                "volume {id} is in the volume group {}: remove it there first",
+                other.id
+            )));
+        }
+        if ids[..at].contains(id) {
+            return Err(OciError::invalid(format!("volume {id} is named twice")));
+        }
+    }
+    let too_large = || OciError::limit(format!("a volume group has at most {GB_MAX} GB, not {size}"));
+    if size > GB_MAX { Err(too_large()) } else { Ok(()) }
+}
+
+/// Creates a volume of each source; the new identifiers. Deletes them again if one fails.
+fn copies(
+    operation: &mut Operation<'_>,
+    sources: &[String],
+    compartment: &str,
+    domain: &str,
+) -> Result<Vec<String>, OciError> {
+    let mut made: Vec<(String, String)> = Vec::new();
+    for id in sources {
+        match copy(operation, id, compartment, domain) {
+            Ok(copy) => made.push(copy),
+            Err(error) => {
+                for (_, name) in made {
+                    operation.service().delete(&name)?;
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(made.into_iter().map(|(id, _)| id).collect())
+}
+
+/// Creates a volume with the content of a volume or backup; its identifier and its name in the service.
+fn copy(
+    operation: &mut Operation<'_>,
+    id: &str,
+    compartment: &str,
+    domain: &str,
+) -> Result<(String, String), OciError> {
+    let of = find(operation, id).ok_or_else(|| OciError::not_found("source", id))?;
+    let id_kind = if is_boot(&of.glance) { kind::BOOT_VOLUME } else { kind::VOLUME };
+    let now_ns = operation.now_ns;
+    let product = if is_boot(&of.glance) { "oci/boot-volume" } else { "oci/block-volume" };
+    let source = if of.glance.writable { "volume" } else { "volumeBackup" };
+    let record = VolumeRecord {
+        id: new_ocid(operation, id_kind),
+        display_name: of.record.display_name.clone(),
+        compartment: compartment.to_owned(),
+        availability_domain: domain.to_owned(),
+        created: operation.moment(),
+        source: Some(Source { kind: source.to_owned(), id: id.to_owned() }),
+        transition: Some(operation.cloud.durations.transition(now_ns, "PROVISIONING", "oci_volume_provisioning")),
+        hydrated_ns: now_ns.saturating_add(operation.cloud.durations.nanos("oci_hydration")),
+        ..VolumeRecord::default()
+    };
+    let name = operation.free_name(&record.display_name, "volume");
+    let like = format!("{product}:{}GB,vpu={}", gigabytes(&of.glance), chosen_level(&of));
+    let fork = Fork { name: name.clone(), like: Some(like) };
+    let made = operation.service().clone_tagged(&of.glance.name, &fork, tags(&record))?;
+    if made.group.is_some() {
+        operation.service().set_group(&name, None, (crate::record::TAG, record.text()))?;
+    }
+    Ok((record.id, name))
+}
+
+fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> Answer {
+    let mut group = group(operation, id)?;
+    check_etag(request, &etag(&group))?;
+    let details: UpdateDetails = parse(request)?;
+    if let Some(volumes) = details.volume_ids {
+        check_members(operation, &volumes, Some(id))?;
+        group.volumes = volumes;
+        let transition = operation.cloud.durations.transition(operation.now_ns, "UPDATE_PENDING", "oci_group_change");
+        group.transition = Some(transition);
+    }
+    if let Some(name) = details.display_name {
+        group.display_name = display_name(Some(name), "volumegroup", operation)?;
+    }
+    group.freeform_tags = details.freeform_tags.unwrap_or(group.freeform_tags);
+    group.defined_tags = details.defined_tags.unwrap_or(group.defined_tags);
+    store(operation, group.clone())?;
+    Ok(found(&view(operation, &group), etag(&group)))
+}
+
+/// Operations of `/volumeGroupBackups`.
+pub(super) fn route_backups(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> Answer {
+    match (&request.method, rest) {
+        (&Method::GET, []) => {
+            let backups = operation.state.objects.group_backups.values();
+            let mut views: Vec<Value> = backups.map(|backup| backup_view(operation, backup)).collect();
+            views.extend(all_ended(operation, BACKUPS));
+            page(request, views, Compartment::Required)
+        }
+        (&Method::POST, []) => create_backup(operation, request),
+        (&Method::GET, [id]) => {
+            let present = operation.state.objects.group_backups.get(*id).map(|backup| backup_view(operation, backup));
+            let view = present.or_else(|| ended(operation, BACKUPS, id));
+            view.map(|view| found(&view, etag_of(id))).ok_or_else(|| OciError::not_found("volumeGroupBackup", id))
+        }
+        (&Method::DELETE, [id]) => delete_backup(operation, id),
+        (_, [] | [_]) => Err(OciError::method()),
+        _ => Err(OciError::no_path()),
+    }
+}
+
+fn backup_view(operation: &Operation<'_>, backup: &GroupBackupRecord) -> Value {
+    json!({
+        "id": backup.id,
+        "compartmentId": backup.compartment,
+        "displayName": backup.display_name,
+        "lifecycleState": Transition::at(backup.transition.as_ref(), operation.now_ns, "AVAILABLE"),
+        "type": backup.kind,
+        "sourceType": "MANUAL",
+        "sizeInGBs": backup.size_gb,
+        "sizeInMBs": backup.size_gb * 1_024,
+        "timeCreated": backup.created,
+        "timeRequestReceived": backup.created,
+        "volumeGroupId": backup.group,
+        "volumeBackupIds": backup.backups,
+        "expirationTime": null,
+        "freeformTags": {},
+        "definedTags": {},
+    })
+}
+
+fn create_backup(operation: &mut Operation<'_>, request: &Request) -> Answer {
+    let details: BackupDetails = parse(request)?;
+    let retry = retry(operation, request);
+    for backup in operation.state.objects.group_backups.values() {
+        if is_repeated(backup.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
+            return Ok(found(&backup_view(operation, backup), etag_of(&backup.id)));
+        }
+    }
+    let group = group(operation, &details.volume_group_id)?;
+    let kind = backups::backup_kind(details.kind)?;
+    if let Some(compartment) = &details.compartment_id {
+        known_compartment(compartment)?;
+    }
+    let id = new_ocid(operation, kind::GROUP_BACKUP);
+    let display_name = display_name(details.display_name, "volumegroupbackup", operation)?;
+    let (mut snapshots, mut ids, mut size_gb): (Vec<Snapshot>, Vec<String>, u64) = (Vec::new(), Vec::new(), 0);
+    for volume in &group.volumes {
+        let Some(of) = find(operation, volume) else { continue };
+        let name = format!("{display_name}-{}", of.record.display_name);
+        let mut record = backups::new_record(operation, &of, kind.clone(), &name);
+        if let Some(backup) = &mut record.backup {
+            backup.group_backup = Some(id.clone());
+        }
+        let mut snapshot = backups::snapshot(operation, &of, &record);
+        if snapshots.iter().any(|other| other.name == snapshot.name) {
+            snapshot.name = format!("backup-{}", crate::identifiers::hex(&crate::identifiers::random::<6>()));
+        }
+        size_gb += gigabytes(&of.glance);
+        ids.push(record.id);
+        snapshots.push(snapshot);
+    }
+    operation.service().snapshot_all(&snapshots)?;
+    let backup = GroupBackupRecord {
+        id: id.clone(),
+        group: group.id,
+        display_name,
+        compartment: details.compartment_id.unwrap_or(group.compartment),
+        created: operation.moment(),
+        kind,
+        backups: ids,
+        size_gb,
+        transition: Some(operation.cloud.durations.transition(operation.now_ns, "CREATING", "oci_backup")),
+        retry,
+    };
+    let view = backup_view(operation, &backup);
+    operation.state.objects.group_backups.insert(id.clone(), backup);
+    operation.commit()?;
+    Ok(found(&view, etag_of(&id)))
+}
+
+fn delete_backup(operation: &mut Operation<'_>, id: &str) -> Answer {
+    let backup = operation.state.objects.group_backups.get(id).cloned();
+    let backup = backup.ok_or_else(|| OciError::not_found("volumeGroupBackup", id))?;
+    for member in &backup.backups {
+        if let Some(held) = find(operation, member) {
+            operation.service().delete(&held.glance.name)?;
+        }
+    }
+    let view = backup_view(operation, &backup);
+    operation.state.objects.group_backups.remove(id);
+    operation.end(BACKUPS, id, view)?;
+    Ok(Reply::empty(StatusCode::NO_CONTENT))
+}

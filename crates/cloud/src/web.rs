@@ -1,0 +1,153 @@
+//! Requests and replies of the control planes, independent of the HTTP library, and the router that serves them.
+
+use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::HttpBody;
+use axum::response::{IntoResponse, Response};
+use http_body_util::LengthLimitError;
+use hyper::body::Bytes;
+use hyper::header::CONTENT_TYPE;
+use hyper::http::{HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, StatusCode};
+use percent_encoding::percent_decode_str;
+
+/// Maximum length of a request body; the largest real request has a few KiB.
+const BODY_MAX: usize = 64 << 10;
+/// Timeout for the body of a request.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub method: Method,
+    /// Path and query as received, for signatures.
+    pub target: String,
+    /// Decoded segments of the path.
+    pub segments: Vec<String>,
+    /// Decoded parameters of the query.
+    pub query: Vec<(String, String)>,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// A reply.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub status: StatusCode,
+    pub content_type: &'static str,
+    pub headers: Vec<(HeaderName, String)>,
+    pub body: Vec<u8>,
+}
+
+/// Answers a request; called on a thread that may block.
+pub(crate) trait Plane: Clone + Send + Sync + 'static {
+    /// The reply to a request.
+    fn reply(&self, request: &Request) -> Reply;
+    /// The reply to a request that is too long or incomplete.
+    fn unreadable(&self, status: StatusCode, why: &str) -> Reply;
+}
+
+impl Request {
+    /// A header as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// First value of a query parameter.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Path without the query, as received.
+    pub fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+
+    /// A request from its parts; `None` if a segment is not UTF-8.
+    pub fn new(method: Method, target: &str, headers: HeaderMap, body: Bytes) -> Option<Self> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let segment = |text: &str| Some(percent_decode_str(text).decode_utf8().ok()?.into_owned());
+        let segments = path.split('/').filter(|part| !part.is_empty()).map(segment).collect::<Option<_>>()?;
+        let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        Some(Self { method, target: target.to_owned(), segments, query, headers, body })
+    }
+}
+
+impl Reply {
+    /// A reply without a body.
+    pub fn empty(status: StatusCode) -> Self {
+        Self { status, content_type: "", headers: Vec::new(), body: Vec::new() }
+    }
+
+    /// A JSON reply.
+    pub fn json(status: StatusCode, value: &serde_json::Value) -> Self {
+        let body = serde_json::to_vec(value).expect("values are JSON");
+        Self { content_type: "application/json", body, ..Self::empty(status) }
+    }
+
+    /// Adds a header.
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((HeaderName::from_static(name), value.into()));
+        self
+    }
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(axum::body::Body::from(self.body));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        if !self.content_type.is_empty() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        }
+        for (name, value) in self.headers {
+            // A value that cannot be a header is left out: it comes from the client.
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(name, value);
+            }
+        }
+        response
+    }
+}
+
+type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// Router that passes all requests to a plane.
+pub(crate) fn router(plane: impl Plane) -> Router {
+    let respond = move |request: axum::extract::Request| -> Answer {
+        let plane = plane.clone();
+        Box::pin(async move { respond(plane, request).await.into_response() })
+    };
+    Router::new().fallback(respond)
+}
+
+async fn respond(plane: impl Plane, request: axum::extract::Request) -> Reply {
+    let (head, body) = request.into_parts();
+    let too_long = "the body of the request is longer than 64 KiB";
+    if body.size_hint().lower() > BODY_MAX as u64 {
+        return plane.unreadable(StatusCode::PAYLOAD_TOO_LARGE, too_long);
+    }
+    let body = if body.is_end_stream() {
+        Bytes::new()
+    } else {
+        match tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await {
+            Ok(Ok(body)) => body,
+            Ok(Err(error)) if error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) => {
+                return plane.unreadable(StatusCode::PAYLOAD_TOO_LARGE, too_long);
+            }
+            Ok(Err(_)) => return plane.unreadable(StatusCode::BAD_REQUEST, "the body of the request broke off"),
+            Err(_) => return plane.unreadable(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come"),
+        }
+    };
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    let Some(request) = Request::new(head.method, target, head.headers, body) else {
+        return plane.unreadable(StatusCode::BAD_REQUEST, "the path is not UTF-8");
+    };
+    let failed = plane.clone();
+    let done = tokio::task::spawn_blocking(move || plane.reply(&request)).await;
+    done.unwrap_or_else(|_| failed.unreadable(StatusCode::INTERNAL_SERVER_ERROR, "the service failed: see its output"))
+}

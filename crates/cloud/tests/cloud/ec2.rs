@@ -1,0 +1,153 @@
+//! The API of EC2 with requests that the test signs.
+
+use std::fmt::Write;
+
+use plimsoll_cloud::{Ec2Key, add_ec2_key};
+use ring::digest::{SHA256, digest};
+use ring::hmac::{HMAC_SHA256, Key, sign};
+
+use crate::fixture::{Plane, Reply};
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
+}
+
+fn date(seconds: i64) -> String {
+    (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// Bytes of a request with signature version 4.
+fn signed(key: &Ec2Key, form: &str, date: &str) -> String {
+    let headers = format!("host:127.0.0.1\nx-amz-date:{date}\n");
+    let canonical =
+        format!("POST\n/\n\n{headers}\nhost;x-amz-date\n{}", hex(digest(&SHA256, form.as_bytes()).as_ref()));
+    let scope = [&date[..8], "us-east-1", "ec2", "aws4_request"];
+    let hash = hex(digest(&SHA256, canonical.as_bytes()).as_ref());
+    let text = format!("AWS4-HMAC-SHA256\n{date}\n{}\n{hash}", scope.join("/"));
+    let mut derived = format!("AWS4{}", key.secret).into_bytes();
+    for step in scope {
+        derived = sign(&Key::new(HMAC_SHA256, &derived), step.as_bytes()).as_ref().to_vec();
+    }
+    let signature = hex(sign(&Key::new(HMAC_SHA256, &derived), text.as_bytes()).as_ref());
+    let (id, scope, length) = (&key.id, scope.join("/"), form.len());
+    format!(
+        "POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-amz-date: {date}\r\ncontent-length: {length}\r\nauthorization: AWS4-HMAC-SHA256 \
+         Credential={id}/{scope}, SignedHeaders=host;x-amz-date, Signature={signature}\r\n\r\n{form}"
+    )
+}
+
+struct Client<'p> {
+    plane: &'p Plane,
+    key: Ec2Key,
+}
+
+impl Client<'_> {
+    fn ask(&self, form: &str) -> Reply {
+        let request = signed(&self.key, &format!("{form}&Version=2016-11-15"), &date(0));
+        Plane::send_to(self.plane.ec2, request.as_bytes())
+    }
+
+    #[track_caller]
+    fn refuses(&self, form: &str, code: &str) {
+        let reply = self.ask(form);
+        assert!(reply.status == 400 && reply.text.contains(&format!("<Code>{code}</Code>")), "{form}: {reply:?}");
+    }
+}
+
+fn client(plane: &Plane) -> Client<'_> {
+    let key = Ec2Key::generate();
+    add_ec2_key(&plane.directory, key.clone()).unwrap();
+    Client { plane, key }
+}
+
+/// Text of the first element with a name.
+fn element<'r>(reply: &'r Reply, name: &str) -> &'r str {
+    let rest = reply.text.split_once(&format!("<{name}>")).map_or("", |(_, rest)| rest);
+    rest.split('<').next().unwrap_or_default()
+}
+
+#[test]
+fn only_recent_requests_with_a_registered_key_are_answered() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    let form = "Action=DescribeVolumes&Version=2016-11-15";
+    let right = signed(&client.key, form, &date(0));
+    assert_eq!(Plane::send_to(plane.ec2, right.as_bytes()).status, 200);
+    let other = Ec2Key { secret: "wrong".into(), ..client.key.clone() };
+    let unknown = Ec2Key::generate();
+    for (what, request) in [
+        ("another body", right.replace("DescribeVolumes", "DeleteAllThings")),
+        ("another secret", signed(&other, form, &date(0))),
+        ("unknown key", signed(&unknown, form, &date(0))),
+        ("no signature", right.replace("Signature=", "Signature=00")),
+        ("another service", right.replace("/ec2/", "/s3/")),
+        ("no header", right.replace("authorization", "x-else")),
+    ] {
+        let reply = Plane::send_to(plane.ec2, request.as_bytes());
+        assert!(reply.status == 401 && element(&reply, "Code") == "AuthFailure", "{what}: {reply:?}");
+    }
+    let old = Plane::send_to(plane.ec2, signed(&client.key, form, &date(-400)).as_bytes());
+    assert_eq!((old.status, element(&old, "Code")), (400, "RequestExpired"));
+}
+
+#[test]
+fn volume_attaches_modifies_and_rests_for_six_hours() {
+    // Six hours take 108 s: the pause lasts as long as the test.
+    let plane = Plane::start();
+    let client = client(&plane);
+    let group = plimsoll_service::api::Group { name: "db".into(), like: "aws/m6i.4xlarge".into() };
+    plane.service.create_group(&group).unwrap();
+    let create = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&Iops=4000&ClientToken=t";
+    let made = client.ask(create);
+    assert_eq!((made.status, element(&made, "status"), element(&made, "iops")), (200, "creating", "4000"));
+    let id = element(&made, "volumeId").to_owned();
+    assert_eq!(element(&client.ask(create), "volumeId"), id, "a repeated request");
+    client.refuses(&create.replace("Size=10", "Size=11"), "IdempotentParameterMismatch");
+    let until = |state: &str| {
+        let begun = std::time::Instant::now();
+        while element(&client.ask(&format!("Action=DescribeVolumes&VolumeId.1={id}")), "status") != state {
+            assert!(begun.elapsed().as_secs() < 60, "the volume is not {state}");
+        }
+    };
+    until("available");
+    let instance = element(&client.ask("Action=DescribeInstances"), "instanceId").to_owned();
+    let attach = format!("Action=AttachVolume&VolumeId={id}&InstanceId={instance}&Device=/dev/sdf");
+    assert_eq!(element(&client.ask(&attach), "status"), "attaching");
+    let glance = || plane.service.glances().into_iter().next().unwrap();
+    assert_eq!(glance().group.as_deref(), Some("db"), "it shares the limits of the instance");
+    client.refuses(&attach, "VolumeInUse");
+    client.refuses(&format!("Action=DeleteVolume&VolumeId={id}"), "VolumeInUse");
+    let modified = client.ask(&format!("Action=ModifyVolume&VolumeId={id}&Size=20&VolumeType=io2&Iops=5000"));
+    assert_eq!(element(&modified, "modificationState"), "modifying");
+    let glance = glance();
+    assert_eq!((glance.product.as_deref(), glance.size_bytes), (Some("aws/io2"), 20 << 30));
+    let again = client.ask(&format!("Action=ModifyVolume&VolumeId={id}&Iops=6000"));
+    let code = element(&again, "Code");
+    assert!(["IncorrectModificationState", "VolumeModificationRateExceeded"].contains(&code), "{again:?}");
+    assert_eq!(element(&client.ask(&format!("Action=DetachVolume&VolumeId={id}")), "status"), "detaching");
+    until("available");
+    assert_eq!(element(&client.ask(&format!("Action=DeleteVolume&VolumeId={id}")), "return"), "true");
+    client.refuses(&format!("Action=DescribeVolumes&VolumeId.1={id}"), "InvalidVolume.NotFound");
+}
+
+#[test]
+fn malformed_requests_are_refused() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    client.refuses("Action=TerminateEverything", "InvalidAction");
+    client.refuses("Size=1", "MissingParameter");
+    client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=x", "InvalidParameterValue");
+    client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp9", "UnknownVolumeType");
+    client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&Colour=red", "UnknownParameter");
+    client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&DryRun=true", "DryRunOperation");
+    let tagged = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&TagSpecification.1.ResourceType=volume\
+                  &TagSpecification.1.Tag.1.Key=Name&TagSpecification.1.Tag.1.Value=%3Cdata%3E%2F..";
+    let made = client.ask(tagged);
+    assert!(made.text.contains("<value>&lt;data&gt;/..</value>"), "{made:?}");
+    let found = client.ask("Action=DescribeVolumes&Filter.1.Name=tag:Name&Filter.1.Value.1=%3Cda*");
+    assert_eq!(element(&found, "volumeId"), element(&made, "volumeId"));
+    assert!(plane.service.glances().iter().all(|volume| !volume.name.contains('/')));
+}

@@ -1,0 +1,198 @@
+//! Objects of OCI from creation to deletion, with the rules of the product.
+
+use plimsoll_cloud::UhpChange;
+use serde_json::json;
+
+use crate::fixture::{COMPARTMENT, Plane, SPEED_UP, new_directory};
+
+#[test]
+fn volume_passes_its_states_and_is_what_the_service_has() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let id = plane.volume(&signer, "data", 100, 20);
+    let volume = plane.service.volume("data").unwrap();
+    assert_eq!((volume.level, volume.size_bytes), (Some(20), 100 << 30));
+    let reply = plane.put(&signer, &format!("/volumes/{id}"), &json!({ "vpusPerGB": 10, "displayName": "renamed" }));
+    assert_eq!((reply.status, &reply.body["lifecycleState"]), (200, &"PROVISIONING".into()));
+    let refused = plane.put(&signer, &format!("/volumes/{id}"), &json!({ "sizeInGBs": 200 }));
+    assert_eq!(refused.error(), (409, "IncorrectState"));
+    plane.until(&signer, &format!("/volumes/{id}"), "AVAILABLE");
+    assert_eq!(plane.put(&signer, &format!("/volumes/{id}"), &json!({ "sizeInGBs": 99 })).status, 400);
+    assert_eq!(plane.put(&signer, &format!("/volumes/{id}"), &json!({ "sizeInGBs": 200 })).status, 200);
+    plane.until(&signer, &format!("/volumes/{id}"), "AVAILABLE");
+    let volume = plane.service.volume("data").unwrap();
+    assert_eq!((volume.level, volume.size_bytes), (Some(10), 200 << 30));
+    assert_eq!(plane.delete(&signer, &format!("/volumes/{id}")).status, 204);
+    assert!(plane.service.volume("data").is_err());
+    let view = plane.until(&signer, &format!("/volumes/{id}"), "TERMINATED");
+    assert_eq!(view["displayName"], "renamed");
+    assert_eq!(plane.delete(&signer, &format!("/volumes/{id}")).status, 204, "a repeated request");
+}
+
+#[test]
+fn changes_elsewhere_are_shown() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let create = |name: &str, like: &str| {
+        let create = plimsoll_service::api::Create { name: name.into(), like: like.into(), ..Default::default() };
+        plane.service.create(&create).unwrap()
+    };
+    create("plain", "oci:50GB@0vpu");
+    create("foreign", "aws/gp3:10GiB");
+    let list = plane.get(&signer, "/volumes");
+    assert_eq!((list.body.as_array().map(Vec::len), &list.body[0]["vpusPerGB"]), (Some(1), &0.into()));
+    let id = list.body[0]["id"].as_str().unwrap().to_owned();
+    let level = plimsoll_service::api::Level { to: "20".into(), ..Default::default() };
+    plane.service.level("plain", &level).unwrap();
+    assert_eq!(plane.get(&signer, &format!("/volumes/{id}")).body["vpusPerGB"], 20);
+    plane.service.delete("plain").unwrap();
+    assert_eq!(plane.get(&signer, &format!("/volumes/{id}")).error(), (404, "NotAuthorizedOrNotFound"));
+    create("plain", "oci:50GB@0vpu");
+    let list = plane.get(&signer, "/volumes");
+    assert_ne!(list.body[0]["id"], id, "another volume has another identifier");
+}
+
+#[test]
+fn retry_token_creates_once_and_etag_guards() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let body = json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50, "displayName": "a" }).to_string();
+    let token = [("opc-retry-token", "t1"), ("opc-request-id", "ABC")];
+    let first = plane.ask(&signer, "POST", "/volumes", &body, &token);
+    let second = plane.ask(&signer, "POST", "/volumes", &body, &token);
+    assert_eq!((first.status, &first.body["id"]), (200, &second.body["id"]));
+    assert_eq!(second.header("opc-request-id"), Some("ABC"));
+    let other = plane.ask(&signer, "POST", "/volumes", &body.replace("50", "60"), &token);
+    assert_eq!(other.error(), (409, "InvalidatedRetryToken"));
+    let path = format!("/volumes/{}", first.body["id"].as_str().unwrap());
+    let rename = json!({ "displayName": "b" }).to_string();
+    let refused = plane.ask(&signer, "PUT", &path, &rename, &[("if-match", "e1")]);
+    assert_eq!(refused.error(), (412, "NoEtagMatch"));
+    let etag = plane.get(&signer, &path).header("etag").unwrap().to_owned();
+    assert_eq!(plane.ask(&signer, "PUT", &path, &rename, &[("if-match", &etag)]).status, 200);
+    assert_eq!(plane.ask(&signer, "DELETE", &path, "", &[("if-match", &etag)]).error(), (412, "NoEtagMatch"));
+}
+
+#[test]
+fn pages_walk_all_objects_once() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    for number in 0..5 {
+        let body = json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50, "displayName": format!("v{number}") });
+        assert_eq!(plane.post(&signer, "/volumes", &body).status, 200);
+    }
+    let (mut names, mut next) = (Vec::new(), Some(String::new()));
+    while let Some(page) = next {
+        let query = if page.is_empty() { String::new() } else { format!("&page={page}") };
+        let reply = plane.get(&signer, &format!("/volumes?compartmentId={COMPARTMENT}&limit=2&sortOrder=ASC{query}"));
+        let volumes = reply.body.as_array().unwrap();
+        assert!(volumes.len() <= 2);
+        names.extend(volumes.iter().map(|volume| volume["displayName"].as_str().unwrap().to_owned()));
+        next = reply.header("opc-next-page").map(str::to_owned);
+    }
+    assert_eq!(names, ["v0", "v1", "v2", "v3", "v4"]);
+    let filtered = plane.get(&signer, "/volumes?displayName=v3");
+    assert_eq!(filtered.body.as_array().map(Vec::len), Some(1));
+    for wrong in ["limit=0", "limit=x", "page=%21", "sortOrder=UP", "colour=red"] {
+        assert_eq!(plane.get(&signer, &format!("/volumes?{wrong}")).status, 400, "{wrong}");
+    }
+}
+
+#[test]
+fn attachment_shares_limits_of_the_instance_and_ends_with_a_work_request() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
+    let small = plane.instance(&signer, "small", "VM.Standard.E4.Flex:2ocpu");
+    let id = plane.volume(&signer, "data", 100, 30);
+    let attach = |instance: &str| {
+        let body =
+            json!({ "type": "iscsi", "instanceId": instance, "volumeId": id, "device": "/dev/oracleoci/oraclevdb" });
+        plane.post(&signer, "/volumeAttachments", &body)
+    };
+    assert_eq!(attach(&small).status, 400, "Ultra High Performance needs 16 OCPUs");
+    let attached = attach(&instance);
+    assert_eq!((attached.status, &attached.body["lifecycleState"]), (200, &"ATTACHING".into()), "{attached:?}");
+    assert_eq!(plane.service.volume("data").unwrap().group.as_deref(), Some("vm"));
+    assert_eq!(attached.body["isMultipath"], true);
+    assert_eq!((&attached.body["ipv4"], &attached.body["port"]), (&"169.254.2.2".into(), &3260.into()));
+    assert_eq!(attached.body["multipathDevices"].as_array().map(Vec::len), Some(4));
+    assert_eq!(attach(&instance).error(), (409, "Conflict"));
+    let path = format!("/volumeAttachments/{}", attached.body["id"].as_str().unwrap());
+    plane.until(&signer, &path, "ATTACHED");
+    assert_eq!(plane.delete(&signer, &format!("/volumes/{id}")).error(), (409, "Conflict"));
+    let refused = plane.put(&signer, &format!("/volumes/{id}"), &json!({ "vpusPerGB": 10 }));
+    assert_eq!(refused.error(), (409, "Conflict"));
+    assert!(refused.body["message"].as_str().unwrap().contains("--online-uhp"));
+    let devices = plane.get(&signer, &format!("/instances/{instance}/devices?isAvailable=false"));
+    assert_eq!(devices.body[0]["name"], "/dev/oracleoci/oraclevdb");
+    let login = plane.put(&signer, &path, &json!({ "iscsiLoginState": "LOGIN_SUCCEEDED" }));
+    assert_eq!(login.body["iscsiLoginState"], "LOGIN_SUCCEEDED");
+    let detached = plane.delete(&signer, &path);
+    let work = detached.header("opc-work-request-id").unwrap().to_owned();
+    assert_eq!(plane.service.volume("data").unwrap().group, None);
+    plane.until(&signer, &path, "DETACHED");
+    let work = plane.get(&signer, &format!("/workRequests/{work}"));
+    assert_eq!((&work.body["status"], &work.body["percentComplete"]), (&"SUCCEEDED".into(), &100.0.into()));
+}
+
+#[test]
+fn attached_volume_changes_online_with_the_switch() {
+    let plane = Plane::open(new_directory(), SPEED_UP, UhpChange::Online);
+    let signer = plane.signer();
+    let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
+    let id = plane.volume(&signer, "data", 100, 20);
+    let body = json!({ "type": "iscsi", "instanceId": instance, "volumeId": id });
+    assert_eq!(plane.post(&signer, "/volumeAttachments", &body).status, 200);
+    let reply = plane.put(&signer, &format!("/volumes/{id}"), &json!({ "vpusPerGB": 50 }));
+    assert_eq!((reply.status, &reply.body["vpusPerGB"]), (200, &50.into()), "{reply:?}");
+}
+
+#[test]
+fn backups_of_a_group_are_volumes_again() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let ids = [plane.volume(&signer, "data", 50, 10), plane.volume(&signer, "log", 60, 20)];
+    let source = json!({ "type": "volumeIds", "volumeIds": ids });
+    let body = json!({ "compartmentId": COMPARTMENT, "sourceDetails": source });
+    let group = plane.post(&signer, "/volumeGroups", &body).body;
+    assert_eq!(group["sizeInGBs"], 110);
+    assert_eq!(plane.post(&signer, "/volumeGroups", &body).error(), (409, "Conflict"), "a volume is in one group");
+    let backup = plane.post(&signer, "/volumeGroupBackups", &json!({ "volumeGroupId": group["id"] })).body;
+    assert_eq!(
+        (&backup["lifecycleState"], backup["volumeBackupIds"].as_array().map(Vec::len)),
+        (&"CREATING".into(), Some(2))
+    );
+    let path = format!("/volumeGroupBackups/{}", backup["id"].as_str().unwrap());
+    plane.until(&signer, &path, "AVAILABLE");
+    let backups = plane.get(&signer, &format!("/volumeBackups?compartmentId={COMPARTMENT}")).body;
+    assert_eq!(backups.as_array().map(Vec::len), Some(2));
+    let source = json!({ "type": "volumeGroupBackupId", "volumeGroupBackupId": backup["id"] });
+    let restored =
+        plane.post(&signer, "/volumeGroups", &json!({ "compartmentId": COMPARTMENT, "sourceDetails": source }));
+    assert_eq!((restored.status, &restored.body["sizeInGBs"]), (200, &110.into()), "{restored:?}");
+    assert_eq!(plane.service.list().unwrap().iter().filter(|volume| volume.writable).count(), 4);
+    assert_eq!(plane.delete(&signer, &path).status, 204);
+    assert_eq!(plane.service.list().unwrap().iter().filter(|volume| !volume.writable).count(), 0);
+}
+
+#[test]
+fn rules_of_the_product_are_enforced() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let create = |body: serde_json::Value| plane.post(&signer, "/volumes", &body).error().0;
+    let with = |key: &str, value: serde_json::Value| {
+        let mut body = json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50 });
+        body[key] = value;
+        create(body)
+    };
+    assert_eq!(with("sizeInGBs", 49.into()), 400);
+    assert_eq!(with("sizeInGBs", 32_769.into()), 400);
+    assert_eq!(with("sizeInGBs", u64::MAX.into()), 400);
+    assert_eq!(with("vpusPerGB", 15.into()), 400);
+    assert_eq!(with("vpusPerGB", 130.into()), 400);
+    assert_eq!(with("autotunePolicies", json!([{ "autotuneType": "PERFORMANCE_BASED", "maxVpusPerGB": 10 }])), 400);
+    assert_eq!(with("availabilityDomain", "Else:EU-NOWHERE-1-AD-1".into()), 400);
+    assert_eq!(with("sourceDetails", json!({ "type": "volume", "id": "ocid1.volume.oc1..x" })), 404);
+    assert!(plane.service.list().unwrap().is_empty(), "nothing was made");
+}

@@ -1,0 +1,6 @@
+//! Tests of database sessions and servers, as one program.
+
+mod mysql;
+mod oracle;
+mod postgres;
+mod sqlite;

@@ -1,0 +1,269 @@
+//! The laws of models, applied to every kind of stage.
+
+use std::collections::BTreeMap;
+
+use plimsoll_model::{Answer, Chain, Change, Model, Rate, Stage, parse};
+use plimsoll_units::{Instant, Iops, Kind, Op, Slot, Span};
+use proptest::prelude::*;
+
+/// Every kind of stage, and combinations in which operations overtake each other.
+const MODELS: &[&str] = &[
+    "limit(3000)",
+    "limit(3000, burst 20)",
+    "limit(100MB/s)",
+    "station(1, 80us)",
+    "station(8, 80us, exponential)",
+    "station(4, 1ms, lognormal 2)",
+    "link(25us, 1200MB/s)",
+    "stall(2ms, 1ms) then link(1ns)",
+    "limit(3000 per 16KiB)",
+    "bank(6 of 8KiB, 300us, write 900us, 100MB/s, exponential)",
+    "disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s, queue 32 gain 0.2)",
+    "pressure(3000, burst 10, delay 1ms) then link(1us)",
+    "cold(rest 1s, extra 2ms, grain 64KiB, share 30%) then link(10us)",
+    "buffer(1MB, drain 50MB/s, flush honoured) then link(10us)",
+    "window(3: station(8, 1ms, exponential)) then link(1us)",
+    "window(3: station(8, 1ms, exponential))",
+    "link(60us) \"path\" then station(3, 30us, exponential) then writeback(256KiB: station(2, 300us, exponential))",
+    "link(200us, 1GB/s) then window(2: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s))",
+    "split(read: station(2, 100us, exponential); write: limit(2000); flush: station(1, 2ms)) then link(1us)",
+    "cache(40%, hit: link(2us); miss: station(2, 90us, exponential)) then link(1us)",
+    "clock(1MiB of 4KiB, hit: link(2us); miss: station(2, 90us, exponential)) then link(1us)",
+    "writeback(2MiB: station(1, 200us, exponential)) then link(1us)",
+    "writeback(256KiB, flush immediate: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)) then link(1us)",
+    "stripe(3, 16KiB: station(1, 200us, exponential) then link(10us))",
+    "split-stripe(2, 64KiB: station(1, 200us, exponential))",
+    "serial-stripe(2, 64KiB: bank(2, 150us)) then link(5us)",
+    "raid10(4, 64KiB: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s))",
+    "raid5(4, 64KiB: station(1, 300us, exponential))",
+    "raid6(5, 16KiB: window(2: station(4, 300us, exponential)))",
+    "mirror(2: writeback(1MiB: stripe(2, 8KiB: limit(5000))) then link(3us))",
+    "writeback(1MiB: writeback(256KiB: station(2, 300us)) then link(1us)) then link(1us)",
+    "station(8, 80us, exponential) then station(2, 20us, exponential)",
+    "link(10us, 500MB/s, full duplex) then station(2, 100us)",
+    "disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s, idle 500us)",
+    "link(100us) then disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s) then link(1us)",
+    "link(100us) then curve(1: 2000, 4: 6000, 16: 9000)",
+    "stripe(3, 16KiB: curve(1: 2000, 4: 6000, 16: 9000)) then link(1us)",
+    "link(10us) then prefetch(1MiB of 256KiB, streams 2: bank(4 of 64KiB, 300us, 200MB/s, exponential))",
+    "link(1us) then prefetch(64KiB of 8KiB: raid5(4, 16KiB: prefetch(16KiB of 8KiB: station(1, 300us)) then link(1us)))",
+    "writeback(256KiB, reads 40%: stripe(2, 16KiB: writeback(64KiB, reads 30%: station(2, 300us)))) then link(1us)",
+    "limit(20000) then station(16, 200us, exponential) then link(25us, 500MB/s) then stall(10ms, 2ms)",
+];
+
+/// An action on a model; each step comes `gap_ns` after the previous step.
+#[derive(Clone, Debug)]
+enum Step {
+    Submit { gap_ns: u64, offset: u64, length: u32, kind: Kind },
+    Drain { gap_ns: u64 },
+    Change { gap_ns: u64, ops: u64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let gap_ns = prop_oneof![Just(0), 1..500_u64, 1..300_000_u64];
+    let kind = prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::DurableWrite), Just(Kind::Flush)];
+    let place = prop_oneof![(0..256_u64, Just(4096)), (0..128_u64, Just(8192)), (0..8_u64, Just(1 << 20))];
+    let step = prop_oneof![
+        8 => (gap_ns.clone(), place, kind).prop_map(|(gap_ns, (block, length), kind)| match kind {
+            Kind::Flush => Step::Submit { gap_ns, offset: 0, length: 0, kind },
+            _ => Step::Submit { gap_ns, offset: block * u64::from(length), length, kind },
+        }),
+        3 => gap_ns.clone().prop_map(|gap_ns| Step::Drain { gap_ns }),
+        1 => (gap_ns, 100..50_000_u64).prop_map(|(gap_ns, ops)| Step::Change { gap_ns, ops }),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+fn model(name: &str, seed: u64) -> Chain {
+    Chain::new(&parse(name).expect("the models of this file can be read"), seed)
+}
+
+/// Result of a sequence of steps: submissions by slot, answers in the order of draining.
+struct Story {
+    submitted: BTreeMap<Slot, (Instant, Op)>,
+    answers: Vec<Answer>,
+}
+
+/// Times at which a story drains its model.
+#[derive(Clone, Copy, Debug)]
+enum Drains {
+    AtEnd,
+    InTime,
+    /// Ahead by this lead.
+    Ahead(Span),
+}
+
+/// Executes steps. Slots are never reused.
+fn play(model: &mut Chain, steps: &[Step], drains: Drains) -> Story {
+    let mut story = Story { submitted: BTreeMap::new(), answers: Vec::new() };
+    let mut now = Instant::ZERO;
+    for step in steps {
+        match *step {
+            Step::Submit { gap_ns, offset, length, kind } => {
+                now += Span::from_nanos(gap_ns);
+                let slot = Slot(story.submitted.len() as u32);
+                let op = Op { offset, length, kind, stream: 0 };
+                model.submit(now, slot, &op);
+                story.submitted.insert(slot, (now, op));
+            }
+            Step::Drain { gap_ns } => {
+                now += Span::from_nanos(gap_ns);
+                let lead = match drains {
+                    Drains::AtEnd => None,
+                    Drains::InTime => Some(Span::ZERO),
+                    Drains::Ahead(lead) => Some(lead),
+                };
+                if let Some(lead) = lead {
+                    let before = story.answers.len();
+                    let announced = model.wake_ahead(lead);
+                    model.drain_ahead(now, lead, &mut story.answers);
+                    if let Some(first) = story.answers.get(before) {
+                        assert!(announced.is_some_and(|at| at <= first.at), "law 6: {announced:?} but {first:?}");
+                    }
+                }
+            }
+            Step::Change { gap_ns, ops } => {
+                now += Span::from_nanos(gap_ns);
+                let rate = Rate::Operations(Iops::per_second(ops));
+                // A model without this limit refuses the change and must stay unchanged.
+                let _ = model.change(now, &Change::Rate { stage: Stage(0), rate });
+            }
+        }
+    }
+    let mut wakes = 0;
+    while let Some(at) = model.wake_at() {
+        now = now.max(at);
+        model.drain(now, &mut story.answers);
+        wakes += 1;
+        assert!(wakes <= story.submitted.len() * 64 + 1, "law 6: wake_at never ends");
+    }
+    story
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn law_1_each_operation_is_answered_once(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let story = play(&mut model(name, seed), &steps, Drains::InTime);
+            let mut answered: Vec<Slot> = story.answers.iter().map(|answer| answer.slot).collect();
+            answered.sort_unstable();
+            let submitted: Vec<Slot> = story.submitted.keys().copied().collect();
+            prop_assert_eq!(answered, submitted, "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_2_no_answer_before_its_submission_and_none_out_of_order(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let story = play(&mut model(name, seed), &steps, Drains::InTime);
+            for answer in &story.answers {
+                prop_assert!(answer.at >= story.submitted[&answer.slot].0, "{}: {:?}", name, answer);
+            }
+            prop_assert!(story.answers.is_sorted_by_key(|answer| answer.at), "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_3_drain_times_change_no_answer(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let often = play(&mut model(name, seed), &steps, Drains::InTime);
+            let late = play(&mut model(name, seed), &steps, Drains::AtEnd);
+            prop_assert_eq!(often.answers, late.answers, "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_8_answers_drained_ahead_are_unchanged(steps in steps(), seed: u64, lead in 0..400_000_u64) {
+        for name in MODELS {
+            let in_time = play(&mut model(name, seed), &steps, Drains::InTime);
+            let mut ahead = play(&mut model(name, seed), &steps, Drains::Ahead(Span::from_nanos(lead)));
+            // Answers determined later may precede answers that were determined earlier.
+            ahead.answers.sort_by_key(|answer| (answer.at, answer.slot));
+            let mut answers = in_time.answers;
+            answers.sort_by_key(|answer| (answer.at, answer.slot));
+            prop_assert_eq!(answers, ahead.answers, "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_4_the_same_calls_give_the_same_answers(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let once = play(&mut model(name, seed), &steps, Drains::InTime);
+            let again = play(&mut model(name, seed), &steps, Drains::InTime);
+            prop_assert_eq!(once.answers, again.answers, "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_5_no_window_exceeds_a_limit(steps in steps(), burst in 1..50_u64, ops in 1..100_000_u64) {
+        let steps: Vec<Step> = steps.into_iter().filter(|step| !matches!(step, Step::Change { .. })).collect();
+        let rate = Iops::per_second(ops);
+        let story = play(&mut model(&format!("limit({ops}, burst {burst})"), 0), &steps, Drains::InTime);
+        for (first, opening) in story.answers.iter().enumerate() {
+            for (count, closing) in story.answers[first..].iter().enumerate() {
+                // `count + 1` operations in a closed window: all but the burst need their time; 2 ns for rounding.
+                let needed = rate.time_of((count as u64 + 1).saturating_sub(burst));
+                prop_assert!(closing.at.since(opening.at) + Span::from_nanos(2) >= needed, "{count} after {opening:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn law_7_a_refused_change_leaves_the_model_unchanged(steps in steps(), seed: u64) {
+        let unchanged: Vec<Step> = steps.iter().map(|step| match *step {
+            Step::Change { gap_ns, .. } => Step::Drain { gap_ns },
+            ref other => other.clone(),
+        }).collect();
+        for name in MODELS.iter().filter(|name| !name.starts_with("limit")) {
+            let with = play(&mut model(name, seed), &steps, Drains::InTime);
+            let without = play(&mut model(name, seed), &unchanged, Drains::InTime);
+            prop_assert_eq!(with.answers, without.answers, "{}", name);
+        }
+    }
+}
+
+#[test]
+fn a_limit_delivers_its_rate_exactly() {
+    // A bucket of integers polled every 100 us would lose the fraction at 3,000 a second.
+    let mut model = model("limit(3000)", 0);
+    for slot in 0..9_000 {
+        model.submit(Instant::ZERO, Slot(slot), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
+    }
+    let mut answers = Vec::new();
+    model.drain(Instant::from_nanos(3_000_000_000), &mut answers);
+    assert_eq!(answers.len(), 9_000);
+    assert_eq!(answers[8_999].at, Instant::from_nanos(2_999_666_666));
+}
+
+#[test]
+fn answers_of_the_last_stage_are_known_ahead() {
+    let us = Span::from_micros;
+    let lead = us(60);
+    let path = "link(100us) then station(1, 399us) then writeback(1MiB: ) then link(1us)";
+    for name in ["link(500us)", "limit(9000) then station(1, 500us)", "window(2: station(1, 500us))", path] {
+        let mut model = model(name, 0);
+        model.submit(Instant::ZERO, Slot(0), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
+        let mut answers = Vec::new();
+        while let Some(at) = model.wake_ahead(lead).filter(|at| *at <= Instant::ZERO + us(440)) {
+            assert_eq!(answers, [], "{name}");
+            model.drain_ahead(at, lead, &mut answers);
+        }
+        assert_eq!(answers[0].at, Instant::ZERO + us(500), "{name}");
+        model.drain(Instant::NEVER, &mut answers);
+        assert_eq!(answers.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn the_stage_that_held_an_operation_longest_binds() {
+    let mut model = model("limit(1000) then station(1, 300us)", 0);
+    for slot in 0..4 {
+        model.submit(Instant::ZERO, Slot(slot), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
+    }
+    let mut answers = Vec::new();
+    model.drain(Instant::NEVER, &mut answers);
+    let bound: Vec<u8> = answers.iter().map(|answer| answer.bound_by.0).collect();
+    assert_eq!(bound, [1, 0, 0, 0], "the first found no queue, the others waited for the limit");
+}

@@ -1,0 +1,6 @@
+//! Tests of models, as one program.
+
+mod analytic;
+mod laws;
+mod page;
+mod stages;

@@ -1,0 +1,258 @@
+//! Backends that execute a load: loops on real storage or an export, a model in virtual time, or fio.
+
+pub mod fio;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Mutex;
+
+use plimsoll_device::nbd::{Address, Connection, Remote};
+use plimsoll_device::{
+    Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
+};
+use plimsoll_drive::{Fault, LoopResult, Observe, PartialRun, Rules, Simulated, Target, drive_streams};
+use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
+use plimsoll_model::{Chain, ChainSpec};
+use plimsoll_record::CpuTime;
+use plimsoll_suite::workers::{self, WorkerHandle, together};
+use plimsoll_units::{Instant, Span};
+
+use crate::plan::slots;
+
+/// A load to offer.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// The streams with regions and paces.
+    pub streams: &'a [StreamSpec],
+    /// Duration of the load; `observe` may end it earlier.
+    pub lasts: Span,
+    /// Warm-up at its beginning, excluded from all figures. A backend without time series excludes it itself.
+    pub warm_up: Span,
+    /// Length of a slice of the series.
+    pub slice: Span,
+    /// Seed of the random streams.
+    pub seed: u64,
+}
+
+/// Result of a trial.
+#[derive(Debug, Default)]
+pub struct PointResult {
+    /// Merged result of the loops.
+    pub seen: LoopResult,
+    /// Processor time of the loops, or of the whole process if worker threads issue operations.
+    pub cpu: Option<CpuTime>,
+    /// True if the last slice contains only offered time, without draining.
+    pub ends_offered: bool,
+}
+
+/// A backend that executes loads.
+pub trait Backend {
+    /// Offers a load to its end or until `observe` ends it.
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>>;
+}
+
+/// Maximum operations in flight of an open load on a model, which needs no buffers.
+pub const MOST_VIRTUAL: u32 = 1 << 14;
+
+/// A model whose time continues between trials, so that used burst credits stay used.
+#[derive(Debug)]
+pub struct Virtual {
+    /// The model.
+    pub model: ChainSpec,
+    target: Simulated<Chain>,
+}
+
+impl Virtual {
+    /// The idle model.
+    pub fn new(model: &ChainSpec, seed: u64) -> Self {
+        Self { model: model.clone(), target: Simulated::new(Chain::new(model, seed)) }
+    }
+}
+
+impl Backend for Virtual {
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>> {
+        let all: Vec<_> = numbered(trial.streams).collect();
+        let start = self.target.now();
+        let mut load = load_of(trial, &all, start, trial.seed).map_err(at_once)?;
+        let in_flight = |stream: &StreamSpec| match stream.pace {
+            Pace::Closed { depth } => depth,
+            Pace::Open { .. } => MOST_VIRTUAL,
+        };
+        let rules = Rules::new(trial.streams.iter().map(in_flight).sum(), trial.slice);
+        sighting(drive_streams(self.target.as_target(), &mut load, &rules, observe), None)
+    }
+}
+
+/// Access path of loops to storage.
+#[derive(Debug)]
+pub enum Way {
+    /// An open file or device with an engine.
+    File(OwnedFd, Engine),
+    /// An export over NBD with its idle connections.
+    Export(Address, Mutex<Vec<Connection>>),
+}
+
+/// Real storage, or an export.
+#[derive(Debug)]
+pub struct Storage {
+    /// Access path.
+    pub way: Way,
+    /// Number of loops, each on its own thread.
+    pub threads: u32,
+    /// Compressibility of the written data, 0 to 1.
+    pub compressible: f64,
+}
+
+impl Backend for Storage {
+    /// Loops run on their own threads, so that observation does not delay them.
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>> {
+        let (this, clock) = (&*self, Clock::start());
+        let parts = (0..self.threads).map(|part| (part, self.part(trial, part))).filter(|(_, part)| !part.is_empty());
+        let loops = parts.map(|(part, streams)| {
+            move |handle: &mut WorkerHandle<'_>| this.one_loop(trial, part, &streams, clock, handle)
+        });
+        self.side_by_side(loops.collect(), observe)
+    }
+}
+
+/// Result of a trial, or its fault with the partial result.
+pub type PointOutcome = Result<PointResult, Box<PartialRun<PointResult>>>;
+
+/// A fault without a partial result.
+pub fn at_once(fault: Fault) -> Box<PartialRun<PointResult>> {
+    Box::new(PartialRun { fault, until: PointResult::default() })
+}
+
+/// Result of a loop.
+pub fn sighting(driven: Result<LoopResult, Box<PartialRun<LoopResult>>>, cpu: Option<CpuTime>) -> PointOutcome {
+    match driven {
+        Ok(seen) => Ok(PointResult { seen, cpu, ends_offered: false }),
+        Err(torn) => {
+            let until = PointResult { seen: torn.until, cpu, ends_offered: false };
+            Err(Box::new(PartialRun { fault: torn.fault, until }))
+        }
+    }
+}
+
+impl Storage {
+    /// Runs loops on their own threads and merges their results.
+    pub fn side_by_side<L>(&self, loops: Vec<L>, observe: Observe<'_>) -> PointOutcome
+    where
+        L: FnOnce(&mut WorkerHandle<'_>) -> PointOutcome + Send,
+    {
+        let process_before = cpu_time();
+        let (mut merged, fault) = merge(together(loops, observe).map_err(at_once)?);
+        if matches!(self.way, Way::File(_, Engine::Threads)) {
+            merged.cpu = Some(difference(cpu_time(), process_before));
+        }
+        match fault {
+            None => Ok(merged),
+            Some(fault) => Err(Box::new(PartialRun { fault, until: merged })),
+        }
+    }
+
+    /// The streams of a loop with their numbers in the whole load; empty if there is no share for it.
+    fn part(&self, trial: &Trial<'_>, part: u32) -> Vec<(u8, StreamSpec)> {
+        numbered(trial.streams).filter_map(|(index, spec)| Some((index, spec.share(part, self.threads)?))).collect()
+    }
+
+    fn one_loop(
+        &self,
+        trial: &Trial<'_>,
+        part: u32,
+        streams: &[(u8, StreamSpec)],
+        clock: Clock,
+        handle: &mut WorkerHandle<'_>,
+    ) -> PointOutcome {
+        sharpen_timers();
+        let own_seed = trial.seed ^ (u64::from(part) << 32);
+        let specs: Vec<_> = streams.iter().map(|(_, spec)| spec.clone()).collect();
+        let shape = Shape {
+            depth: slots(&specs, self.threads),
+            largest: specs.iter().map(|spec| spec.mix.sizes.largest()).max().unwrap_or_default(),
+            writes: specs.iter().any(StreamSpec::writes),
+            contents: Contents::Stamped { compressible: self.compressible },
+            seed: own_seed,
+            flush: Flush::default(),
+            durable: Durable::default(),
+        };
+        self.on_target(&shape, clock, &mut |target| {
+            let start = target.now() + turn(streams, part, self.threads);
+            let mut load = load_of(trial, streams, start, own_seed).map_err(at_once)?;
+            let cpu_before = thread_cpu_time();
+            let rules = Rules::new(shape.depth, trial.slice);
+            let driven = drive_streams(target, &mut load, &rules, &mut |series| handle.observe(series));
+            sighting(driven, Some(difference(thread_cpu_time(), cpu_before)))
+        })
+    }
+
+    /// Executes `offer` on a target of the calling thread.
+    pub fn on_target(
+        &self,
+        shape: &Shape,
+        clock: Clock,
+        offer: &mut dyn FnMut(&mut dyn Target) -> PointOutcome,
+    ) -> PointOutcome {
+        match &self.way {
+            Way::File(file, engine) => {
+                let failed = |source| at_once(Fault { attempt: "reading the length of the file".into(), source });
+                let whole = (file.as_fd(), length(file).map_err(failed)?);
+                let mut target = engine.start(&[whole], shape, clock).map_err(at_once)?;
+                offer(&mut *target)
+            }
+            Way::Export(address, idle) => {
+                let failed = |error| at_once(Fault { attempt: address.to_string(), source: io::Error::other(error) });
+                let kept = idle.lock().expect("no loop panics").pop();
+                let connection = kept.map_or_else(|| Connection::open(address), Ok).map_err(failed)?;
+                let mut target = Remote::new(vec![connection], shape, clock).map_err(failed)?;
+                let sighted = offer(&mut target);
+                idle.lock().expect("no loop panics").extend(target.release());
+                sighted
+            }
+        }
+    }
+}
+
+fn numbered(streams: &[StreamSpec]) -> impl Iterator<Item = (u8, StreamSpec)> {
+    streams.iter().enumerate().map(|(index, spec)| (index as u8, spec.clone()))
+}
+
+/// Start delay of a loop, so that the merged arrivals of all loops are evenly spaced.
+fn turn(streams: &[(u8, StreamSpec)], part: u32, parts: u32) -> Span {
+    match streams.first().map(|(_, spec)| spec.pace) {
+        Some(Pace::Open { rate, arrival: Arrival::Constant }) => rate.time_of(1) / u64::from(parts) * u64::from(part),
+        _ => Span::ZERO,
+    }
+}
+
+fn load_of(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed: u64) -> Result<Streams, Fault> {
+    let phase = Phase { end: start + trial.lasts, ..Phase::unbounded(start) };
+    Streams::numbered(streams, seed, phase).ok_or_else(|| Fault {
+        attempt: "placing the load".into(),
+        source: io::Error::other("the region of a stream is smaller than an operation"),
+    })
+}
+
+/// Merges the results of all loops, and returns the first fault.
+fn merge(sightings: Vec<PointOutcome>) -> (PointResult, Option<Fault>) {
+    let mut all = PointResult::default();
+    let mut first = None;
+    for sighted in sightings {
+        let PointResult { seen, cpu, .. } = sighted.unwrap_or_else(|torn| {
+            let PartialRun { fault, until } = *torn;
+            first.get_or_insert(fault);
+            until
+        });
+        all.seen.unserved += seen.unserved;
+        all.seen.lateness.merge(&seen.lateness);
+        workers::merge(&mut all.seen.series, seen.series);
+        let sum = all.cpu.unwrap_or_default();
+        all.cpu = cpu.map(|cpu| CpuTime { user: sum.user + cpu.user, system: sum.system + cpu.system }).or(all.cpu);
+    }
+    (all, first)
+}
+
+/// Processor time between two readings.
+pub fn difference(after: CpuTime, before: CpuTime) -> CpuTime {
+    CpuTime { user: after.user - before.user, system: after.system - before.system }
+}

@@ -1,0 +1,223 @@
+//! An installed fio as generator of the same load, for cross-checks.
+//!
+//! fio gets each load as a job file and reports cumulative counts as JSON several times per second; the difference of
+//! two reports is a slice.
+
+mod child;
+mod command;
+mod hosts;
+mod installed;
+mod output;
+
+use std::fmt;
+use std::io::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
+use plimsoll_load::Pace;
+use plimsoll_record::{CpuTime, Slice};
+use plimsoll_units::{Instant, Span};
+
+pub use command::own_ways;
+pub use hosts::Hosts;
+pub use installed::Installed;
+
+use crate::backend::{Backend, PointResult, Trial};
+use child::FioOutput;
+use command::{Job, JobFile, jobs};
+use output::{Document, SoFar};
+
+/// Minimum interval of fio's reports.
+const SHORTEST_SLICE: Span = Span::from_millis(250);
+/// Additional time for fio's start and end before it is interrupted.
+const OVERHEAD_MAX: Duration = Duration::from_secs(20);
+
+/// fio's I/O engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IoEngine {
+    /// `io_uring`.
+    Ring,
+    /// `libaio`: asynchronous only with direct I/O.
+    Libaio,
+}
+
+impl fmt::Display for IoEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ring => "io_uring",
+            Self::Libaio => "libaio",
+        })
+    }
+}
+
+/// Host of fio.
+#[derive(Debug)]
+pub enum Place {
+    /// Here, on a file or device of which plimsoll keeps this path open.
+    Here(PathBuf),
+    /// fio servers on other hosts, on the same path of each. They report only at the end.
+    Hosts(Hosts),
+}
+
+/// fio as a backend.
+#[derive(Debug)]
+pub struct Fio {
+    /// The installed fio.
+    pub installed: Installed,
+    /// Its engine.
+    pub io: IoEngine,
+    /// Its host.
+    pub place: Place,
+    /// Number of jobs per stream.
+    pub threads: u32,
+    /// Compressibility of the written data, 0 to 1.
+    pub compressible: f64,
+    /// Direct I/O.
+    pub direct: bool,
+    /// True if the storage may be written.
+    pub writable: bool,
+}
+
+impl fmt::Display for Fio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "fio {} ({})", self.installed.version, self.io)
+    }
+}
+
+impl Backend for Fio {
+    /// Partial results before a failure or stop are kept.
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>> {
+        let mut seeing = Seeing::of(trial, self.ramp(trial));
+        let ended = self.run(trial, &mut seeing, observe);
+        let sighting = seeing.sighting(trial);
+        match ended {
+            Ok(()) => Ok(sighting),
+            Err(fault) => Err(Box::new(PartialRun { fault, until: sighting })),
+        }
+    }
+}
+
+impl Fio {
+    /// Number of hosts that share the load.
+    pub const fn hosts(&self) -> u32 {
+        match &self.place {
+            Place::Here(_) => 1,
+            Place::Hosts(hosts) => hosts.count(),
+        }
+    }
+
+    fn run(&self, trial: &Trial<'_>, seeing: &mut Seeing, observe: Observe<'_>) -> Result<(), Fault> {
+        let files: std::io::Result<Vec<_>> =
+            (0..self.hosts()).map(|host| JobFile::new(&jobs(trial, self, host))).collect();
+        let files = files.map_err(|source| fault("writing a job file for fio", source))?;
+        let mut command = self.installed.command();
+        command.args(["--output-format=json+", "--eta=never"]);
+        match &self.place {
+            Place::Here(_) => {
+                let slice = trial.slice.max(SHORTEST_SLICE);
+                command.arg(format!("--status-interval={}ms", slice.as_nanos() / 1_000_000));
+                if !self.writable {
+                    command.arg("--readonly");
+                }
+                command.args(files.iter().map(JobFile::path));
+            }
+            Place::Hosts(hosts) => {
+                command.args(hosts.arguments(&files));
+            }
+        }
+        let patience = Duration::from_nanos(trial.lasts.as_nanos()) + OVERHEAD_MAX;
+        child::watch(command, patience, &mut |told| {
+            if let FioOutput::Document(text) = told
+                && let Ok(document) = serde_json::from_str::<Document>(&text)
+            {
+                seeing.see(&document);
+            }
+            observe(&seeing.series)
+        })
+    }
+}
+
+fn fault(attempt: impl Into<String>, source: Error) -> Fault {
+    Fault { attempt: attempt.into(), source }
+}
+
+/// Reports of a load.
+struct Seeing {
+    /// Whether the writes of each stream are durable.
+    durable: Vec<bool>,
+    /// Warm-up that fio itself excludes.
+    ramp: Span,
+    series: Vec<Slice>,
+    before: SoFar,
+}
+
+impl Seeing {
+    fn of(trial: &Trial<'_>, ramp: Span) -> Self {
+        let durable = trial.streams.iter().map(|stream| stream.mix.durable).collect();
+        Self { durable, ramp, series: Vec::new(), before: SoFar::default() }
+    }
+
+    fn see(&mut self, document: &Document) {
+        let now = document.so_far(&self.durable);
+        let span = now.lasted - self.before.lasted;
+        let tally = now.since(&self.before);
+        if now.lasted < self.before.lasted || (span == Span::ZERO && self.series.is_empty()) {
+            return;
+        }
+        match self.series.last_mut().filter(|_| span == Span::ZERO) {
+            Some(last) => last.tally.merge(&tally),
+            None => self.series.push(Slice { start: Instant::ZERO + self.ramp + self.before.lasted, span, tally }),
+        }
+        self.before = now;
+    }
+
+    fn sighting(self, trial: &Trial<'_>) -> PointResult {
+        let unserved = self.unserved(trial);
+        let CpuTime { user, system } = self.before.cpu;
+        let cpu = (user + system > Span::ZERO).then_some(CpuTime { user, system });
+        PointResult {
+            seen: LoopResult { series: self.series, unserved, ..LoopResult::default() },
+            cpu,
+            ends_offered: true,
+        }
+    }
+
+    /// Number of arrivals of the leading stream that fio omitted, beyond four standard deviations of a Poisson count.
+    fn unserved(&self, trial: &Trial<'_>) -> u64 {
+        let Some(Pace::Open { rate, .. }) = trial.streams.first().map(|stream| stream.pace) else { return 0 };
+        let nominal = rate.as_f64() * self.before.lasted.as_secs_f64();
+        let counters = self.series.iter().flat_map(|slice| &slice.tally.0).filter(|counter| counter.stream == 0);
+        let answered: u64 = counters.map(plimsoll_record::Counter::operations).sum();
+        (nominal - 4.0 * nominal.sqrt() - answered as f64).max(0.0) as u64
+    }
+}
+
+/// Checks that the file or device exists on each host with at least `size` bytes.
+///
+/// fio replaces files that are smaller than the requested size, so the last block is read first without a size.
+pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units::Bytes) -> Result<(), Fault> {
+    let Place::Hosts(hosts) = &fio.place else { return Ok(()) };
+    let job = Job::last_block(&hosts.path, size, block, fio.direct);
+    let files: std::io::Result<Vec<_>> = (0..hosts.count()).map(|_| JobFile::new(std::slice::from_ref(&job))).collect();
+    let files = files.map_err(|source| fault("writing a job file for fio", source))?;
+    let mut command = fio.installed.command();
+    command.args(["--output-format=json+", "--eta=never"]).args(hosts.arguments(&files));
+    let mut answered = 0;
+    child::watch(command, OVERHEAD_MAX, &mut |told| {
+        if let FioOutput::Document(text) = told {
+            answered = serde_json::from_str::<Document>(&text).map_or(0, |document| document.answered());
+        }
+        Onward::Continue(())
+    })?;
+    if answered == u64::from(hosts.count()) {
+        return Ok(());
+    }
+    Err(fault(
+        format!("reading the last block of {size}"),
+        Error::other("a host failed: check that the path exists with this size on each host"),
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Errors of commands and their exit codes.
+
+use std::path::Path;
+use std::{fmt, io};
+
+/// Error of a command.
+#[derive(Debug)]
+pub enum CliError {
+    /// Usage error: a message with the remedy. Exit code 2, nothing was written.
+    Usage(String),
+    /// The command failed. Exit code 1.
+    Failed(anyhow::Error),
+    /// Stopped by the user; measured data are kept. Exit code 130 after SIGINT, 143 after SIGTERM.
+    Interrupted,
+    /// A command of the user failed and has reported it. Its exit code.
+    Ended(u8),
+}
+
+impl CliError {
+    /// A usage error.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// An input that cannot be opened; a usage error if it is missing.
+    pub fn reading(path: &Path, error: io::Error) -> Self {
+        let path = path.display();
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::usage(format!("{path}: no such file or directory: check the path")),
+            _ => Self::Failed(anyhow::Error::new(error).context(format!("cannot read {path}"))),
+        }
+    }
+
+    /// The exit code of the process.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+            Self::Interrupted => crate::signals::exit_code(),
+            Self::Ended(code) => *code,
+        }
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => f.write_str(message),
+            Self::Failed(error) => write!(f, "{error:#}"),
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::Ended(code) => write!(f, "the command exited with {code}"),
+        }
+    }
+}
+
+impl From<anyhow::Error> for CliError {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}

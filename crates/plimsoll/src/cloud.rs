@@ -1,0 +1,179 @@
+//! `plimsoll oci-key`, `oci-config`, `ec2-key` and `instance`: keys and configurations of clients of the control planes, and
+//! the instances that their volumes are attached to.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use plimsoll_cloud::{Ec2Key, Endpoints, KeyError, NewKey, OciKey, TENANCY, USER};
+use plimsoll_service::api::{Group, Volume};
+use plimsoll_service::client::group_path;
+use serde_json::json;
+
+use crate::args::{Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
+use crate::cli_error::CliError;
+use crate::output::{Outputs, print};
+use crate::volumes::{asked, home};
+
+const PRIVATE_KEY: &str = "plimsoll_api_key.pem";
+
+/// `plimsoll oci-key`.
+pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
+    let directory = home::data_directory(&args.reach)?;
+    match &args.command {
+        OciKeyCommand::Add { file, user, tenancy } => {
+            let pem = std::fs::read_to_string(file).map_err(|error| CliError::reading(file, error))?;
+            let key = OciKey::new(tenancy, user, &pem).map_err(refused)?;
+            let line = format!("{} of {} is registered\n", key.fingerprint, key.user);
+            plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(refused)?;
+            if args.reach.json { print_json(&json!({ "keyId": key.id() })) } else { print(line.as_bytes()) }
+        }
+        OciKeyCommand::List => {
+            let keys = plimsoll_cloud::oci_keys(&directory).map_err(refused)?;
+            if args.reach.json {
+                let ids: Vec<String> = keys.iter().map(OciKey::id).collect();
+                return print_json(&json!(ids));
+            }
+            let lines = keys.iter().map(|key| format!("{}  {}  {}\n", key.fingerprint, key.user, key.tenancy));
+            let text: String = lines.collect();
+            let none = "no keys yet: plimsoll oci-key add FILE.pem, or plimsoll oci-config\n";
+            print(if text.is_empty() { none } else { &text }.as_bytes())
+        }
+        OciKeyCommand::Remove { fingerprint } => {
+            let removed = plimsoll_cloud::remove_oci_key(&directory, fingerprint).map_err(refused)?;
+            if removed == 0 {
+                let message = format!("no key has the fingerprint {fingerprint}: plimsoll oci-key list shows all");
+                return Err(CliError::usage(message));
+            }
+            print(format!("{fingerprint} is removed\n").as_bytes())
+        }
+    }
+}
+
+/// `plimsoll oci-config`.
+pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
+    let directory = home::data_directory(&args.reach)?;
+    let endpoints = endpoints(&directory)?;
+    let endpoint = args.endpoint.clone().or(endpoints.oci).ok_or_else(|| no_endpoint("--oci 127.0.0.1:9471"))?;
+    let region = endpoints.region.unwrap_or_else(|| "eu-zurich-1".to_owned());
+    let usual = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".oci"));
+    let folder = args.folder.clone().or_else(|| usual.clone());
+    let folder = folder.ok_or_else(|| CliError::usage("HOME is not set: name a folder for the files"))?;
+    let folder = std::path::absolute(folder).context("the current directory")?;
+    let [config, rc, private] = ["config", "oci_cli_rc", PRIVATE_KEY].map(|name| folder.join(name));
+    if let Some(present) = [&config, &rc, &private].into_iter().find(|path| path.exists()) {
+        return Err(CliError::usage(format!(
+            "{} exists and is kept: name another folder (plimsoll oci-config FOLDER)",
+            present.display()
+        )));
+    }
+    let pair = NewKey::generate().map_err(refused)?;
+    let key = OciKey::new(TENANCY, USER, &pair.public_pem).map_err(refused)?;
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.with_context(|| format!("making {}", folder.display()))?;
+    write_new(&private, &pair.private_pem)?;
+    let (fingerprint, key_file) = (&key.fingerprint, private.display());
+    write_new(
+        &config,
+        &format!(
+            "[DEFAULT]\nuser={USER}\ntenancy={TENANCY}\nfingerprint={fingerprint}\nkey_file={key_file}\nregion={region}\n"
+        ),
+    )?;
+    write_new(&rc, &format!("[DEFAULT]\nendpoint = {endpoint}\ncompartment-id = {TENANCY}\n"))?;
+    plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(refused)?;
+    let mut text = format!("{} is made, and its key {fingerprint} is registered for {endpoint}\n", folder.display());
+    if usual.as_ref() != Some(&folder) {
+        let (config, rc) = (config.display(), rc.display());
+        text.push_str(&format!("export OCI_CLI_CONFIG_FILE={config} OCI_CLI_RC_FILE={rc}\n"));
+    }
+    text.push_str("next: SUPPRESS_LABEL_WARNING=True oci bv volume list\n");
+    print(text.as_bytes())
+}
+
+/// `plimsoll ec2-key`.
+pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
+    let directory = home::data_directory(&args.reach)?;
+    let endpoint = args.endpoint.clone().or(endpoints(&directory)?.ec2);
+    let endpoint = endpoint.ok_or_else(|| no_endpoint("--ec2 127.0.0.1:9472"))?;
+    let key = Ec2Key::generate();
+    plimsoll_cloud::add_ec2_key(&directory, key.clone()).map_err(refused)?;
+    let Ec2Key { id, secret } = key;
+    if args.reach.json {
+        return print_json(&json!({ "AccessKeyId": id, "SecretAccessKey": secret, "endpoint": endpoint }));
+    }
+    print(
+        format!(
+            "export AWS_ACCESS_KEY_ID={id} AWS_SECRET_ACCESS_KEY={secret} AWS_DEFAULT_REGION=us-east-1 \
+             AWS_ENDPOINT_URL_EC2={endpoint}\n"
+        )
+        .as_bytes(),
+    )
+}
+
+/// `plimsoll instance`.
+pub fn instance(args: &InstanceArgs) -> Result<(), CliError> {
+    let client = home::client(&args.reach)?;
+    match &args.command {
+        InstanceCommand::Create { name, shape } => {
+            let group = Group { name: name.clone(), like: machine(shape) };
+            let answer = client.post("/v1/groups", &group)?;
+            let made: Group = client.read(&answer)?;
+            if args.reach.json {
+                return print(&answer.0);
+            }
+            print(format!("{name}: volumes that are attached share the limits of {}\n", made.like).as_bytes())
+        }
+        InstanceCommand::List => {
+            let groups: Vec<Group> = asked(&client, "/v1/groups")?;
+            let volumes: Vec<Volume> = asked(&client, "/v1/volumes")?;
+            if args.reach.json {
+                return print_json(&json!(groups));
+            }
+            let style = Outputs::plain(args.reach.no_color);
+            print(crate::volumes::groups(&groups, &volumes, style.style()).as_bytes())
+        }
+        InstanceCommand::Delete { name } => {
+            client.delete(&group_path(name))?;
+            print(format!("instance {name} deleted\n").as_bytes())
+        }
+    }
+}
+
+/// A machine of the catalogue from the name that its vendor gives it.
+fn machine(shape: &str) -> String {
+    match shape {
+        shape if shape.contains('/') => shape.to_owned(),
+        shape if shape.starts_with("VM.") || shape.starts_with("BM.") => format!("oci/{shape}"),
+        shape => format!("aws/{shape}"),
+    }
+}
+
+fn endpoints(directory: &Path) -> Result<Endpoints, CliError> {
+    Ok(Endpoints::read(directory).context("the addresses of the control planes")?)
+}
+
+fn no_endpoint(flag: &str) -> CliError {
+    CliError::usage(format!(
+        "no such control plane was served yet: start plimsoll serve {flag}, or give --endpoint URL"
+    ))
+}
+
+/// Writes a new file for its owner alone.
+fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    Ok(written.with_context(|| format!("writing {}", path.display()))?)
+}
+
+fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
+    print(format!("{value}\n").as_bytes())
+}
+
+fn refused(error: KeyError) -> CliError {
+    match error {
+        KeyError::Io { .. } | KeyError::Making(_) => CliError::Failed(error.into()),
+        error => CliError::usage(error.to_string()),
+    }
+}

@@ -1,0 +1,183 @@
+//! The control planes of clouds of a service: their sockets, which are loopback addresses as nothing on them is encrypted.
+
+use std::net::ToSocketAddrs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use plimsoll_cloud::{Cloud, CloudError, Endpoints, Mounts, Options, UhpChange, state_directory};
+use plimsoll_front::sockets::{ListenAddress, ListenAddressError, ListenError, Listening, SocketAccess};
+use plimsoll_service::Service;
+use plimsoll_service::client::Client;
+use plimsoll_service::http::{Control, Entrance};
+
+use crate::args::{AttachArgs, CloudArgs, MakeFs};
+use crate::cli_error::CliError;
+use crate::volumes::{self, Making};
+
+/// Regions in identifiers, unless the user names another.
+const OCI_REGION: &str = "eu-zurich-1";
+const EC2_REGION: &str = "us-east-1";
+/// Mount points of Docker, in the data directory.
+const DOCKER: &str = "docker";
+
+/// A kind of control plane.
+#[derive(Clone, Debug)]
+enum Plane {
+    Oci,
+    Ec2,
+    /// Metadata of an instance.
+    Metadata(String),
+}
+
+/// Control planes that were requested, with their sockets.
+pub(super) struct Clouds {
+    directory: PathBuf,
+    args: CloudArgs,
+    planes: Vec<(Plane, Listening)>,
+}
+
+/// Control planes that serve clients until they are dropped.
+pub(super) struct Planes {
+    _controls: Vec<Control>,
+    places: Vec<(&'static str, String)>,
+}
+
+impl Clouds {
+    /// Listens at the addresses that were named.
+    pub(super) fn find(args: &CloudArgs, directory: &Path) -> Result<Self, CliError> {
+        let mut planes = Vec::new();
+        if let Some(address) = &args.oci {
+            planes.push((Plane::Oci, listen("--oci", address)?));
+        }
+        if let Some(address) = &args.ec2 {
+            planes.push((Plane::Ec2, listen("--ec2", address)?));
+        }
+        for text in &args.oci_metadata {
+            let flag = "--oci-metadata";
+            let wrong = || CliError::usage(format!("{flag} {text}: write INSTANCE=HOST:PORT"));
+            let (instance, address) = text.split_once('=').ok_or_else(wrong)?;
+            planes.push((Plane::Metadata(instance.to_owned()), listen(flag, address)?));
+        }
+        Ok(Self { directory: directory.to_owned(), args: args.clone(), planes })
+    }
+
+    /// Serves the control planes.
+    pub(super) fn open(self, service: &Service, control: Option<Client>) -> Result<Planes, CliError> {
+        let Self { directory, args, planes } = self;
+        let (mut controls, mut places) = (Vec::new(), Vec::new());
+        if let Some(socket) = &args.docker {
+            controls.push(docker(service, control, &directory, socket)?);
+            places.push(("docker", socket.display().to_string()));
+        }
+        if planes.is_empty() {
+            return Ok(Planes { _controls: controls, places });
+        }
+        let region = |usual: &str| args.region.clone().unwrap_or_else(|| usual.to_owned());
+        let options = Options {
+            service: service.clone(),
+            directory: state_directory(&directory),
+            speed_up: args.speed_up,
+            uhp_change: if args.online_uhp { UhpChange::Online } else { UhpChange::Detached },
+            region: region(OCI_REGION),
+            ec2_region: region(EC2_REGION),
+        };
+        let mut endpoints = Endpoints { region: Some(options.region.clone()), ..Endpoints::default() };
+        let cloud = Cloud::open(options).map_err(refused)?;
+        for (plane, listening) in planes {
+            let url = listening.place.to_string().replacen("tcp:", "http://", 1);
+            let router = match plane {
+                Plane::Oci => {
+                    endpoints.oci = Some(url.clone());
+                    places.push(("OCI", url));
+                    plimsoll_cloud::oci(&cloud)
+                }
+                Plane::Ec2 => {
+                    endpoints.ec2 = Some(url.clone());
+                    places.push(("EC2", url));
+                    plimsoll_cloud::ec2(&cloud)
+                }
+                Plane::Metadata(instance) => {
+                    places.push(("metadata", format!("{url}/opc/v2/ of {instance}")));
+                    plimsoll_cloud::instance_metadata(&cloud, &instance)
+                }
+            };
+            let entrance = Entrance { listening, token: None };
+            controls.push(Control::serve(router, vec![entrance]).context("opening a control plane")?);
+        }
+        endpoints.write(&directory).context("writing the addresses of the control planes")?;
+        Ok(Planes { _controls: controls, places })
+    }
+}
+
+/// Serves Docker's volume plugin.
+fn docker(service: &Service, control: Option<Client>, directory: &Path, socket: &Path) -> Result<Control, CliError> {
+    let control =
+        control.ok_or_else(|| CliError::usage("--docker needs a control socket: use --control PATH".to_owned()))?;
+    let mounts = Arc::new(DockerMounts { control, points: directory.join(DOCKER) });
+    let socket = std::path::absolute(socket).context("the current directory")?;
+    let listening = ListenAddress::Unix(socket).listen(SocketAccess::Owner);
+    let listening = listening.map_err(|error| CliError::usage(format!("{:#}", anyhow::Error::new(error))))?;
+    let entrance = Entrance { listening, token: None };
+    Ok(Control::serve(plimsoll_cloud::docker(service, mounts), vec![entrance]).context("opening the volume plugin")?)
+}
+
+/// Mounts of volumes for Docker, as `plimsoll volume attach` makes them.
+struct DockerMounts {
+    control: Client,
+    /// Parent of the mount points.
+    points: PathBuf,
+}
+
+impl Mounts for DockerMounts {
+    fn mount(&self, volume: &str, filesystem: &str) -> Result<PathBuf, String> {
+        let point = self.points.join(volume);
+        let args = AttachArgs {
+            name: volume.to_owned(),
+            mountpoint: Some(point.clone()),
+            mkfs: Some(if filesystem == "xfs" { MakeFs::Xfs } else { MakeFs::Ext4 }),
+            mount_options: None,
+            file: false,
+            iscsi: false,
+        };
+        volumes::attached(&self.control, &args, Making::IfBlank).map_err(|trouble| trouble.to_string())?;
+        Ok(point)
+    }
+
+    fn unmount(&self, volume: &str) -> Result<(), String> {
+        volumes::detached(&self.control, volume).map_err(|trouble| trouble.to_string())
+    }
+}
+
+impl Planes {
+    /// Names and addresses.
+    pub(super) fn places(&self) -> &[(&'static str, String)] {
+        &self.places
+    }
+}
+
+/// Listens at a loopback address.
+fn listen(flag: &str, address: &str) -> Result<Listening, CliError> {
+    let place: ListenAddress =
+        format!("tcp:{address}").parse().map_err(|error: ListenAddressError| CliError::usage(error.to_string()))?;
+    let ListenAddress::Tcp { host, port } = &place else {
+        return Err(CliError::usage(format!("{flag} {address}: write HOST:PORT")));
+    };
+    let found = (host.as_str(), *port).to_socket_addrs();
+    let addresses: Vec<_> = found.map_err(|error| CliError::usage(format!("{flag} {address}: {error}")))?.collect();
+    if addresses.is_empty() || !addresses.iter().all(|address| address.ip().is_loopback()) {
+        return Err(CliError::usage(format!(
+            "{flag} {address}: control planes are not encrypted, so they listen on loopback addresses only: write \
+             127.0.0.1:{port}, and reach it from elsewhere through a tunnel (ssh -L) or a proxy with TLS"
+        )));
+    }
+    let bound = place.listen(SocketAccess::Owner);
+    bound.map_err(|error: ListenError| CliError::usage(format!("{:#}", anyhow::Error::new(error))))
+}
+
+fn refused(error: CloudError) -> CliError {
+    match error {
+        CloudError::Content { .. } => CliError::usage(error.to_string()),
+        CloudError::Io { .. } => CliError::Failed(error.into()),
+    }
+}

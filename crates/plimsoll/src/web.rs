@@ -1,0 +1,118 @@
+//! `plimsoll web`: the service with its web console, and the commands that the console offers.
+
+use std::net::TcpListener;
+use std::path::Path;
+
+use clap::FromArgMatches;
+use plimsoll_catalogue::Catalogue;
+use plimsoll_record::Curve;
+use plimsoll_report::{Page, pages};
+use plimsoll_service::Service;
+use plimsoll_service::client::{Address, Client};
+use plimsoll_web::{AttachRequest, Commands, ConsoleOptions, Observer};
+
+use crate::args::{self, AttachArgs, Cli, Command, MakeFs, ServeArgs, WebArgs};
+use crate::cli_error::CliError;
+use crate::console::Console;
+use crate::volumes::{self, home};
+use crate::{comparing, measure, output, serve, simulate, store, suite};
+
+/// Address of the console unless another is given.
+const ADDRESS: &str = "127.0.0.1:7580";
+/// Folder of the console in the data directory.
+const FOLDER: &str = "web";
+
+/// Serves until a signal.
+pub fn run(args: WebArgs) -> Result<(), CliError> {
+    let web = args.serve.web.or_else(|| Some(ADDRESS.to_owned()));
+    serve::run(&ServeArgs { web, ..args.serve })
+}
+
+/// Listens on a loopback address.
+pub fn listen(address: &str) -> Result<TcpListener, CliError> {
+    let refused = |why: &dyn std::fmt::Display| {
+        CliError::usage(format!("--web {address}: {why}: give a free port, such as --web 127.0.0.1:0"))
+    };
+    let listener = TcpListener::bind(address).map_err(|error| refused(&error))?;
+    let local = listener.local_addr().map_err(|error| refused(&error))?;
+    if !local.ip().is_loopback() {
+        return Err(CliError::usage(format!(
+            "--web {address}: reachable from other hosts, where anybody could read the pages: listen on 127.0.0.1, and \
+             forward the port: ssh -L {0}:127.0.0.1:{0} HOST",
+            local.port()
+        )));
+    }
+    Ok(listener)
+}
+
+/// The console of a service.
+pub fn options(listener: TcpListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
+    let commands = Commands { measure, simulate, curves, compare, suite, attach, detach };
+    let directory = directory.join(FOLDER);
+    ConsoleOptions { listener, directory, runs: store::runs_folder(), service: service.clone(), products, commands }
+}
+
+/// Arguments as the command line has them, without the name of the program.
+fn parsed(arguments: &[String]) -> Result<Command, String> {
+    let words = std::iter::once("plimsoll").chain(arguments.iter().map(String::as_str));
+    let matches = args::command().try_get_matches_from(words);
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
+        let text = error.to_string();
+        let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
+        lines.join(" ").trim_start_matches("error: ").to_owned()
+    })?;
+    Ok(cli.command)
+}
+
+fn unexpected() -> String {
+    "the console does not offer this command".to_owned()
+}
+
+fn measure(arguments: &[String], observer: Observer) -> Result<String, String> {
+    let Command::Measure(args) = parsed(arguments)? else { return Err(unexpected()) };
+    let command = std::iter::once("plimsoll".to_owned()).chain(arguments.iter().cloned()).collect();
+    let kept = measure::kept(&args, command, &mut Console::observed(observer));
+    kept.map(|path| store::stem(&path)).map_err(|trouble| trouble.to_string())
+}
+
+fn simulate(arguments: &[String], observer: Observer) -> Result<Curve, String> {
+    let Command::Simulate(args) = parsed(arguments)? else { return Err(unexpected()) };
+    simulate::single(&args, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())
+}
+
+fn curves(curves: &[Curve]) -> Page {
+    pages::curves(&output::sheets(curves))
+}
+
+fn compare(before: &str, after: &str) -> Result<Page, String> {
+    comparing::page(Path::new(before), Path::new(after)).map_err(|trouble| trouble.to_string())
+}
+
+fn suite(arguments: &[String], observer: Observer) -> Result<Page, String> {
+    let Command::Suite(args) = parsed(arguments)? else { return Err(unexpected()) };
+    let run = suite::simulated(&args, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())?;
+    Ok(pages::suites(std::slice::from_ref(&run)))
+}
+
+fn client(directory: &Path) -> Result<Client, String> {
+    Client::new(Address::Unix(directory.join(home::CONTROL)), None).map_err(|error| error.to_string())
+}
+
+fn attach(directory: &Path, request: &AttachRequest) -> Result<(), String> {
+    let mkfs = match request.mkfs.as_deref() {
+        None | Some("") => None,
+        Some("ext4") => Some(MakeFs::Ext4),
+        Some("xfs") => Some(MakeFs::Xfs),
+        Some(other) => return Err(format!("{other}: choose ext4 or xfs")),
+    };
+    let mountpoint = request.mountpoint.as_ref().filter(|point| !point.trim().is_empty()).map(Into::into);
+    let args =
+        AttachArgs { name: request.name.clone(), mountpoint, mkfs, mount_options: None, file: false, iscsi: false };
+    let attached = volumes::attached(&client(directory)?, &args, volumes::Making::Usual);
+    attached.map(drop).map_err(|trouble| trouble.to_string())
+}
+
+fn detach(directory: &Path, name: &str) -> Result<(), String> {
+    volumes::detached(&client(directory)?, name).map(drop).map_err(|trouble| trouble.to_string())
+}

@@ -1,0 +1,265 @@
+//! All forms of every command with a page: text, JSON, HTML, Markdown and CSV.
+#![allow(clippy::print_stderr, reason = "a test that is skipped gives the reason")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+
+/// A suite in virtual time.
+const SUITE: [&str; 9] = ["suite", "dd", "station(1, 1ms)", "--bs", "64KiB", "--count", "4", "--kinds", "direct"];
+
+/// A directory with a run that counts as measured.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("forms-{name}-{}", std::process::id()));
+        fs::create_dir_all(path.join("runs")).expect("the folder can be made");
+        let folder = Self(path);
+        let simulate = ["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", "run.json"];
+        assert!(folder.run(&simulate).status.success());
+        let text = fs::read_to_string(folder.0.join("run.json")).expect("it was written");
+        let start = text.find("\"source\":{").expect("a run has a source");
+        let end = start + text[start..].find('}').expect("an object ends");
+        let source = "\"source\":{\"kind\":\"measured\",\"engine\":\"io_uring\"";
+        let measured = format!("{}{source}{}", &text[..start], &text[end..]);
+        for name in ["run.json", "runs/20260101000000-disk.json"] {
+            fs::write(folder.0.join(name), &measured).expect("a file can be made");
+        }
+        folder
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .env("PLIMSOLL_RUNS", self.0.join("runs"))
+            .env("XDG_CONFIG_HOME", self.0.join("config"))
+            .env("LC_ALL", "C.UTF-8")
+            .env("COLUMNS", "80")
+            .output()
+            .expect("the command starts")
+    }
+
+    #[track_caller]
+    fn prints(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("it is UTF-8")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Checks every form of a command: all contain `said`, and `format` is that of JSON.
+#[track_caller]
+fn check(folder: &Folder, command: &[&str], said: &str, format: &str) {
+    let form = |flag: &'static str| {
+        let arguments: Vec<&str> = command.iter().copied().chain([flag, "-"]).collect();
+        folder.prints(&arguments)
+    };
+    let text = folder.prints(command);
+    assert!(text.contains(said) && !text.contains('\u{1b}'), "{said} in {text}");
+    let json: serde_json::Value = serde_json::from_str(&form("--json")).expect("it is JSON");
+    assert_eq!(json["format"], format);
+    let html = form("--html");
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains(said), "{command:?}: {said} in the page");
+    let markdown = form("--markdown");
+    assert!(markdown.starts_with("# ") && markdown.contains(said), "{said} in {markdown}");
+    let csv = form("--csv");
+    assert!(csv.ends_with("\r\n") && csv.contains(said), "{said} in {csv}");
+}
+
+#[test]
+fn commands_about_products_have_every_form() {
+    let folder = Folder::new("products");
+    let two = ["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"];
+    check(&folder, &two[..2], "aws/gp3:500GiB,iops=12000", "plimsoll.quote/1");
+    check(&folder, &two, "azure/premium-ssd:1024GiB,P30", "plimsoll.quote/1");
+    check(&folder, &["catalogue"], "aws/gp3", "plimsoll.catalogue/1");
+    check(&folder, &["catalogue", "show", "aws/gp3"], "throughput as provisioned", "plimsoll.product/1");
+}
+
+#[test]
+fn commands_about_runs_have_every_form() {
+    let folder = Folder::new("runs");
+    check(&folder, &["match", "run.json"], "aws/gp3", "plimsoll.match/1");
+    check(&folder, &["explain", "run.json", "--as", "aws/gp3:100GiB"], "depth 1", "plimsoll.explanation/1");
+    check(&folder, &["fit", "run.json"], "dies", "plimsoll.fit/1");
+    check(&folder, &["compare", "run.json", "run.json"], "no real change", "plimsoll.comparison/1");
+    check(&folder, &["runs"], "20260101000000-disk", "plimsoll.runs/1");
+}
+
+#[test]
+fn measurements_and_suites_have_every_form() {
+    let folder = Folder::new("measured");
+    let line = |n: u32| format!("{},read,{},4096", n * 10_000_000, n * 4_096);
+    let lines: Vec<String> = (0..200).map(line).collect();
+    let replay = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{}\n", lines.join("\n"));
+    fs::write(folder.0.join("load.trace"), replay).expect("a file can be made");
+    let forms = ["--html", "--markdown", "--csv"];
+    let kinds: [(&[&str], &str); 5] = [
+        (&["simulate", "link(1ms)", "--depth", "1,2", "--duration", "1s"], "link(1ms)"),
+        (&["simulate", "link(1ms)", "link(2ms)", "--depth", "1", "--duration", "1s"], "link(2ms)"),
+        (&["simulate", "link(1ms)", "link(2ms)", "--replay", "load.trace"], "link(2ms)"),
+        (&["report", "run.json"], "p99"),
+        (&SUITE, "station(1, 1ms)"),
+    ];
+    for (command, said) in kinds {
+        let text = folder.prints(command);
+        assert!(text.contains(said), "{said} in {text}");
+        for form in forms {
+            let written = folder.prints(&[command, &[form, "-"]].concat());
+            assert!(written.contains(said), "{command:?} {form}: {said} in {written}");
+        }
+    }
+    let both = folder.run(&["report", "run.json", "run.json", "--json", "-"]);
+    assert_eq!(both.status.code(), Some(2), "JSON takes one run");
+}
+
+#[test]
+fn commands_about_reports_have_every_form() {
+    let folder = Folder::new("reports");
+    check(&folder, &["demand", SAMPLES], "random reads", "plimsoll.demand/1");
+    let report = format!("{SAMPLES}/awr.html");
+    check(&folder, &["diagnose", &report], "random reads", "plimsoll.diagnosis/1");
+    check(&folder, &["size", &report, "--capacity", "500GiB", "--may-be-slower"], "oci", "plimsoll.sizing/1");
+}
+
+#[test]
+fn forms_are_written_in_addition_to_text() {
+    let folder = Folder::new("files");
+    let quote = ["quote", "oci:100GB@10vpu", "--html", "q.html", "--markdown", "q.md", "--csv", "q.csv"];
+    assert!(folder.prints(&quote).contains("carries"));
+    for name in ["q.html", "q.md", "q.csv"] {
+        assert!(fs::metadata(folder.0.join(name)).is_ok_and(|file| file.len() > 0), "{name}");
+    }
+    let silent = folder.prints(&["quote", "oci:100GB@10vpu", "--json", "q.json"]);
+    assert!(silent.is_empty(), "JSON replaces the text: {silent}");
+    let refused = folder.run(&["quote", "oci:100GB@10vpu", "--html", "nowhere/q.html"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn text_of_80_columns_has_no_longer_line_and_no_cut_table() {
+    let folder = Folder::new("columns");
+    let report = format!("{SAMPLES}/awr.html");
+    let commands: [&[&str]; 7] = [
+        &["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"],
+        &["catalogue"],
+        &["catalogue", "show", "aws/gp3"],
+        &["match", "run.json"],
+        &["demand", SAMPLES],
+        &["diagnose", SAMPLES],
+        &["size", &report, "--capacity", "500GiB"],
+    ];
+    for command in commands {
+        let text = folder.prints(command);
+        for line in text.lines().filter(|line| !line.contains("plimsoll ") && !line.contains("https://")) {
+            assert!(line.chars().count() <= 80, "{command:?}: {line}");
+            assert!(!line.ends_with('…'), "{command:?} is cut: {line}");
+        }
+    }
+}
+
+/// Headless Chromium without network or user profile.
+const CHROMIUM: [&str; 8] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
+/// Checks a page with axe-core in a colour scheme, with all sections open. Returns the violations.
+fn axe(folder: &Folder, page: &str, axe: &str, scheme: &str) -> Vec<String> {
+    let run = "for (const part of document.querySelectorAll('details')) part.open = true;
+        axe.run(document, { resultTypes: ['violations'] }).then((found) => {
+          const node = (node) => node.target.join(' ') + ': ' + node.failureSummary;
+          const violation = (violation) => violation.id + ': ' + violation.nodes.slice(0, 3).map(node).join('; ');
+          document.title = 'axe:' + encodeURIComponent(JSON.stringify(found.violations.map(violation))) + ':axe';
+        });";
+    let path = folder.0.join("checked.html");
+    let checked = page.replace("</body>", &format!("<script>{axe}</script><script>{run}</script></body>"));
+    fs::write(&path, checked).expect("a file can be made");
+    let output = Command::new("/usr/bin/chromium")
+        .args(CHROMIUM)
+        .args([&format!("--blink-settings=preferredColorScheme={scheme}"), "--window-size=1280,900"])
+        .args(["--virtual-time-budget=60000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.0.join("chromium").display()))
+        .arg(format!("file://{}", path.display()))
+        .output()
+        .expect("Chromium starts");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let found = shown.split("axe:").nth(1).unwrap_or_else(|| panic!("axe-core ended: {shown:.2000}"));
+    let found = decoded(found.split(":axe").next().expect("the list ends"));
+    serde_json::from_str(&found).expect("a list of violations")
+}
+
+/// Decodes `encodeURIComponent`.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let digits = |rest: &mut std::str::Bytes<'_>| [rest.next().unwrap_or(b'0'), rest.next().unwrap_or(b'0')];
+        bytes.push(if byte == b'%' {
+            let pair = digits(&mut rest);
+            u8::from_str_radix(&String::from_utf8_lossy(&pair), 16).expect("two hexadecimal digits")
+        } else {
+            byte
+        });
+    }
+    String::from_utf8(bytes).expect("it is UTF-8")
+}
+
+#[test]
+fn every_kind_of_page_passes_axe() {
+    let script = std::env::var("PLIMSOLL_AXE")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../node_modules/axe-core/axe.min.js").to_owned());
+    let Ok(script) = fs::read_to_string(&script) else {
+        eprintln!("skipped: no axe-core at {script}: run `npm install --no-save axe-core`, or set PLIMSOLL_AXE");
+        return;
+    };
+    if !fs::exists("/usr/bin/chromium").unwrap_or(false) {
+        eprintln!("skipped: no Chromium at /usr/bin/chromium");
+        return;
+    }
+    let folder = Folder::new("axe");
+    let report = format!("{SAMPLES}/awr.html");
+    let size = ["size", &report, "--capacity", "500GiB", "--may-be-slower"];
+    let pages: [&[&str]; 15] = [
+        &["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"],
+        &["catalogue"],
+        &["catalogue", "show", "aws/gp3"],
+        &["match", "run.json"],
+        &["explain", "run.json", "--as", "aws/gp3:100GiB"],
+        &["fit", "run.json"],
+        &["compare", "run.json", "run.json"],
+        &["runs"],
+        &["demand", SAMPLES],
+        &["diagnose", &report],
+        &size,
+        &["report", "run.json"],
+        &["report", "run.json", "run.json"],
+        &["simulate", "link(1ms)", "--depth", "1", "--duration", "1s"],
+        &SUITE,
+    ];
+    let mut violations = Vec::new();
+    for command in pages {
+        let page = folder.prints(&[command, &["--html", "-"]].concat());
+        for (name, scheme) in [("dark", "0"), ("light", "1")] {
+            let found = axe(&folder, &page, &script, scheme);
+            violations.extend(found.into_iter().map(|violation| format!("{command:?}, {name}: {violation}")));
+        }
+    }
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}

@@ -1,0 +1,163 @@
+//! Commands about products: output and refusals.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Runs the command in a temporary directory without the user's product files.
+fn run(arguments: &[&str]) -> Output {
+    let folder = folder();
+    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(arguments)
+        .current_dir(&folder)
+        .env("PLIMSOLL_RUNS", folder.join("runs"))
+        .env("XDG_CONFIG_HOME", folder.join("config"))
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("the command starts")
+}
+
+fn folder() -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("offers-{}", std::process::id()));
+    fs::create_dir_all(&path).expect("the folder can be made");
+    path
+}
+
+/// Standard output with runs of spaces joined.
+#[track_caller]
+fn prints(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Checks for a refusal with exit code 2 and lines that contain `expected`.
+#[track_caller]
+fn refuses(arguments: &[&str], expected: &str) {
+    let output = run(arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert!(message.contains(expected), "{arguments:?}: {message}");
+    assert!(output.stdout.is_empty(), "{arguments:?} printed to standard output");
+}
+
+#[test]
+fn unknown_products_are_refused_with_alternatives() {
+    let quote = |config: &str, expected: &str| refuses(&["quote", config], expected);
+    quote("aws/gp9:3GiB", "did you mean aws/gp2 or aws/gp3?");
+    quote("oci:256GB@7vpu", "the nearest are 0 or 10");
+    quote("oci:256GB@130vpu", "can be 0 to 120");
+    quote("azure/premium-ssd:P99", "no tier or choice \"P99\": tier can be P1, P2, P3,");
+    quote("azure/premium-ssd:P99", "P70 or P80; expanded can be no or yes; on_demand_burst can be no or yes");
+    quote("azure/premium-ssd:yes", "\"yes\" may be expanded or on_demand_burst: write expanded=yes");
+    quote("oci:40GB", "can be 50 to 32,768 GB");
+    quote("aws/gp3:500GB", "the nearest are 465");
+    quote("aws/gp3:500GiB,iops=90000", "iops is 90,000");
+    quote("aws/gp3:500GiB,speed=3", "has no option \"speed\"");
+    quote("oci:256GB@120vpu on oci/VM.Standard.E4.Flex:8ocpu", "at least 16 OCPUs");
+    quote("oci/boot-volume:100GB@0vpu", "can be 10 to 120");
+    quote("azure/premium-ssd:P31", "P30");
+    quote("stripe(1,64KiB) of oci:100GB", "stripe");
+    quote("oci:100GB on oci:100GB", "is no machine");
+    quote("oci:100GB on aws/m5.large", "name a machine of the same provider");
+    quote("oci:100GB on nowhere/x", "no product \"nowhere/x\"");
+    quote("nowhere.toml:3GB", "nowhere.toml: No such file");
+    quote("", "is no configuration");
+    refuses(&["quote", "oci:100GB", "--as-of", "someday"], "someday");
+    refuses(&["quote", "oci:100GB", "--currency", "dollars"], "dollars");
+    refuses(&["quote", "oci:100GB", "--block-size", "0"], "is too small");
+    refuses(&["simulate", "oci:100GB@11vpu"], "the nearest are 10 or 20");
+    refuses(&["catalogue", "show", "aws/gp9"], "did you mean");
+    refuses(&["match"], "no complete runs yet");
+}
+
+#[test]
+fn a_price_that_is_not_known_is_not_guessed() {
+    let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "GBP"]);
+    assert!(text.contains("the catalogue has no price of oci/block-volume for GBP"), "{text}");
+    let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "JPY", "--as-of", "2024-11"]);
+    assert!(text.contains("659 JPY a month"), "{text}");
+}
+
+#[test]
+fn a_product_file_is_checked_line_by_line_and_used() {
+    let file = folder().join("own.toml");
+    let good = r#"product = "own/array"
+title = "Our array"
+kind = "array"
+about = "What stands in the cellar"
+capacity_unit = "GB"
+capacity_bytes = 1000000000
+[default]
+source = "sheet"
+date = "2026"
+status = "secondary"
+[sources.sheet]
+title = "data sheet"
+date = "2026"
+[options.size]
+kind = "size"
+min = 100
+max = 1000
+step = 100
+[[limit]]
+name = "controller"
+scope = "controller"
+iops = "20000"
+[model]
+stages = "station(32, 500us)"
+"#;
+    fs::write(&file, good).expect("a file can be made");
+    let path = file.to_str().expect("a plain path");
+    assert!(prints(&["catalogue", "check", path]).ends_with("valid"));
+    assert!(prints(&["quote", &format!("{path}:200GB")]).contains("20,000 IOPS"));
+    let simulated = prints(&["simulate", &format!("{path}:200GB"), "--quick"]);
+    assert!(simulated.contains("own/array:200GB"), "{simulated}");
+    fs::write(&file, good.replace("scope = \"controller\"", "scope = \"cellar\"")).expect("a file can be made");
+    refuses(&["catalogue", "check", path], "own.toml:21:9:");
+    refuses(&["quote", &format!("{path}:200GB")], "cellar");
+}
+
+#[test]
+fn models_are_fitted_to_measured_runs_only() {
+    let curve = folder().join("simulated.json");
+    let path = curve.to_str().expect("a plain path");
+    prints(&["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", path]);
+    refuses(&["fit", path], "simulated figures are no evidence");
+    refuses(&["fit", path, "--name", "noslash"], "write PROVIDER/NAME");
+    // With the source changed to measured, the fit returns the model as a product file.
+    let text = fs::read_to_string(&curve).expect("it was written");
+    let start = text.find("\"source\":{").expect("a run says where it is from");
+    let end = start + text[start..].find('}').expect("an object ends");
+    let measured =
+        format!("{}\"source\":{{\"kind\":\"measured\",\"engine\":\"io_uring\"{}", &text[..start], &text[end..]);
+    fs::write(&curve, measured).expect("a file can be made");
+    let file = folder().join("fitted.toml");
+    let file = file.to_str().expect("a plain path");
+    let fitted = prints(&["fit", path, "--output", file]);
+    assert!(fitted.contains("dies"), "{fitted}");
+    assert!(prints(&["catalogue", "check", file]).ends_with("valid"));
+    assert!(prints(&["simulate", file, "--quick", "--reads", "100"]).contains("dies"));
+    let explained = prints(&["explain", path, "--as", file]);
+    assert!(explained.contains("Measured against theory"), "{explained}");
+    assert!(prints(&["match", path, "--json", "-"]).contains("plimsoll.match/1"));
+    refuses(&["match", path, "--region", "nowhere"], "for region \"nowhere\": use one of Japan, ap-northeast-1,");
+    refuses(&["match", path, "--currency", "XXX"], "in XXX: prices are in EUR, JPY, USD");
+}
+
+#[test]
+fn simulated_products_carry_their_doubts() {
+    let text = prints(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]);
+    assert!(text.contains("known only from anchors"), "{text}");
+}
+
+#[test]
+fn output_never_replaces_special_files() {
+    let socket = folder().join("socket");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket can be made");
+    let output = run(&["quote", "oci:50GB@10vpu", "--json", socket.to_str().expect("a path of letters")]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("not a regular file"), "{message}");
+    assert!(!socket.is_file() && socket.exists(), "it is a socket still");
+    fs::remove_file(&socket).expect("it is there");
+}

@@ -1,0 +1,78 @@
+//! Output in the documents equals that of the program: the example of `docs/catalogue.md` by path and from a directory,
+//! the quote of README.md, and the figures that README.md takes from `docs/articles.md`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+const README: &str = include_str!("../../../../README.md");
+const CATALOGUE: &str = include_str!("../../../../docs/catalogue.md");
+const ARTICLES: &str = include_str!("../../../../docs/articles.md");
+
+fn folder() -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{}", std::process::id()));
+    fs::create_dir_all(path.join("own")).expect("the folder can be made");
+    path
+}
+
+/// Output of the command with the example of the page, with runs of spaces joined.
+#[track_caller]
+fn prints(arguments: &[&str]) -> String {
+    let folder = folder();
+    let (_, rest) = CATALOGUE.split_once("```toml\n").expect("the page has an example");
+    let (example, _) = rest.split_once("```").expect("the example ends");
+    for path in ["san.toml", "own/san.toml"] {
+        fs::write(folder.join(path), example).expect("the example can be written");
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(arguments)
+        .current_dir(&folder)
+        .env("PLIMSOLL_RUNS", folder.join("runs"))
+        .env("XDG_CONFIG_HOME", folder.join("config"))
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("the command starts");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    words(&String::from_utf8_lossy(&output.stdout))
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Output in a document for a command, in pieces between `...`.
+#[track_caller]
+fn shown(page: &str, command: &str) -> Vec<String> {
+    let (_, rest) = page.split_once(&format!("$ {command}\n")).unwrap_or_else(|| panic!("no {command:?} on the page"));
+    let (output, _) = rest.split_once("```").expect("the output ends");
+    output.split("\n...\n").map(words).collect()
+}
+
+#[track_caller]
+fn check(page: &str, command: &str) {
+    let arguments: Vec<&str> = command.split(' ').skip(1).chain(["--as-of", "2026-11-21"]).collect();
+    let printed = prints(&arguments);
+    for piece in shown(page, command) {
+        assert!(printed.contains(&piece), "{command} prints {printed}, and not {piece}");
+    }
+}
+
+#[test]
+fn quotes_in_documents_equal_the_output() {
+    check(CATALOGUE, "plimsoll quote ./san.toml:4TiB,class=gold");
+    check(README, "plimsoll quote aws/gp3:500GiB,iops=12000 --block-size 16KiB");
+}
+
+#[test]
+fn a_product_of_ones_own_is_found_by_path_and_in_a_folder() {
+    assert_eq!(prints(&["catalogue", "check", "san.toml"]), "san.toml: valid");
+    assert!(prints(&["quote", "san:4TiB", "--products", "own"]).contains("House SAN"));
+    assert!(prints(&["simulate", "./san.toml:4TiB", "--depth", "1", "--duration", "1s"]).contains("house/san:4TiB"));
+}
+
+#[test]
+fn figures_of_the_articles_are_those_of_their_page() {
+    let rows: Vec<&str> = README.lines().filter(|line| line.matches('|').count() == 10).collect();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert!(rows.iter().all(|row| ARTICLES.contains(&format!("\n{row}\n"))), "{rows:?}");
+}

@@ -1,0 +1,249 @@
+//! The JSON of every command against its schema, with a validator of another project. Schemas are closed, and describe
+//! each key.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use boon::{Compiler, Schemas};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+
+/// A folder with kept runs; removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("schemas-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the folder can be made");
+        Self(path)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .env("PLIMSOLL_RUNS", self.0.join("runs"))
+            .env("XDG_CONFIG_HOME", self.0.join("config"))
+            .env("LC_ALL", "C.UTF-8")
+            .output()
+            .expect("the command starts")
+    }
+
+    #[track_caller]
+    fn succeeds(&self, arguments: &[&str]) {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Serves volumes from a data directory, and ends the service.
+    fn serve(&self, directory: &str) {
+        let mut service = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(["serve", directory])
+            .current_dir(&self.0)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the service starts");
+        let mut lines = BufReader::new(service.stdout.take().expect("it is piped")).lines();
+        assert!(lines.any(|line| line.expect("the service prints text").contains("plimsoll volume")), "it serves");
+        kill_process(Pid::from_child(&service), Signal::TERM).expect("the service runs");
+        assert!(service.wait().expect("the service ends").success());
+    }
+
+    /// Checks that the JSON of a command is valid under the schema of `name`, and that a key that is added to any object
+    /// makes it invalid.
+    #[track_caller]
+    fn check(&self, name: &str, arguments: &[&str]) -> Value {
+        // The flag of `volume` takes no file.
+        let json: &[&str] = if arguments[0] == "volume" { &["--json"] } else { &["--json", "-"] };
+        let output = self.run(&[arguments, json].concat());
+        let result = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+            panic!("{arguments:?}: {error}: {}", String::from_utf8_lossy(&output.stderr));
+        });
+        let validator = Validator::new(name);
+        if let Err(error) = validator.validate(&result) {
+            panic!("{arguments:?}: {error}");
+        }
+        for place in objects(&result) {
+            let mut faulty = result.clone();
+            let object = faulty.pointer_mut(&place).and_then(Value::as_object_mut).expect("its place is known");
+            object.insert("undocumented".to_owned(), json!([]));
+            assert!(validator.validate(&faulty).is_err(), "{arguments:?}: {place} accepts an undocumented key");
+        }
+        let mut faulty = result.clone();
+        faulty["format"] = json!("plimsoll.other/1");
+        assert!(validator.validate(&faulty).is_err(), "{arguments:?}: another format is accepted");
+        result
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A schema as `plimsoll generate schema` prints it.
+fn schema(name: &str) -> Value {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(["generate", "schema", name]).output().expect("it runs");
+    serde_json::from_slice(&output.stdout).expect("a schema is JSON")
+}
+
+struct Validator {
+    schemas: Schemas,
+    index: boon::SchemaIndex,
+}
+
+impl Validator {
+    fn new(name: &str) -> Self {
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.add_resource("schema.json", schema(name)).expect("a schema is accepted");
+        let index = compiler.compile("schema.json", &mut schemas).expect("the schema is valid");
+        Self { schemas, index }
+    }
+
+    fn validate(&self, value: &Value) -> Result<(), String> {
+        self.schemas.validate(value, self.index).map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// Places of the objects in a value as JSON pointers: one of each kind, which differ in more than the index of an array.
+fn objects(value: &Value) -> Vec<String> {
+    let (mut kinds, mut places) = (BTreeSet::new(), Vec::new());
+    collect(value, String::new(), String::new(), &mut |place, kind| {
+        if kinds.insert(kind) {
+            places.push(place);
+        }
+    });
+    places
+}
+
+fn collect(value: &Value, place: String, kind: String, found: &mut impl FnMut(String, String)) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                collect(value, format!("{place}/{key}"), format!("{kind}/{key}"), found);
+            }
+            found(place, kind);
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                collect(item, format!("{place}/{index}"), format!("{kind}/*"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_fault_in_a_result_is_found() {
+    let folder = Folder::new("fault");
+    let result = folder.check("quote", &["quote", "aws/gp3:500GiB"]);
+    let validator = Validator::new("quote");
+    let refuses = |place: &str, value: Value| {
+        let mut faulty = result.clone();
+        *faulty.pointer_mut(place).expect("the quote has it") = value;
+        assert!(validator.validate(&faulty).is_err(), "{place} is accepted");
+    };
+    refuses("/quotes/0/capacity_bytes", json!("500 GiB"));
+    refuses("/quotes/0/sustained_iops", json!("3000"));
+    refuses("/quotes/0/limits/0/source/status", json!("rumour"));
+    refuses("/quotes/0/price/monthly/amount", json!(40.0));
+    refuses("/quotes/0/lifts/0", json!({}));
+    let mut faulty = result.clone();
+    faulty["quotes"][0].as_object_mut().expect("a quote is an object").remove("doubts");
+    assert!(validator.validate(&faulty).is_err(), "a missing key is accepted");
+}
+
+#[test]
+fn products_and_quotes_are_valid() {
+    let folder = Folder::new("products");
+    folder.check("catalogue", &["catalogue"]);
+    for product in ["aws/gp3", "oci/block-volume", "azure/premium-ssd", "gcp/hyperdisk-ml", "netapp/aff-a800"] {
+        folder.check("product", &["catalogue", "show", product]);
+    }
+    folder.check("quote", &["quote", "oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", "aws/gp2:100GiB"]);
+    folder.check("quote", &["quote", "stripe(2,64KiB) of azure/premium-ssd:1TiB", "netapp/aff-a800"]);
+}
+
+#[test]
+fn runs_and_their_results_are_valid() {
+    let folder = Folder::new("runs");
+    folder.check("runs", &["runs"]);
+    let load = ["--depth", "1,4", "--duration", "2s", "--size", "16MiB"];
+    folder.succeeds(&[&["measure", "."], &load[..], &["--json", "a.json"]].concat());
+    folder.succeeds(&[&["measure", "."], &load[..], &["--json", "b.json"]].concat());
+    let run: Value = serde_json::from_slice(&fs::read(folder.0.join("a.json")).unwrap()).unwrap();
+    Validator::new("run").validate(&run).unwrap();
+    folder.check("runs", &["runs"]);
+    folder.check("comparison", &["compare", "a.json", "b.json"]);
+    folder.check("fit", &["fit", "a.json", "b.json"]);
+    folder.check("explanation", &["explain", "a.json", "--as", "aws/gp3:100GiB"]);
+    let need = ["--iops", "1000", "--objective", "p99<=20ms", "--capacity", "100GiB"];
+    folder.succeeds(&["simulate", "oci:256GB@20vpu", "--quick", "--json", "s.json"]);
+    folder.check("match", &[&["match", "s.json", "--all"], &need[..]].concat());
+    folder.check("explanation", &["explain", "s.json", "--as", "oci:256GB@50vpu"]);
+    let suite = folder.check("suite", &["suite", "dd", "station(1, 1ms)", "--bs", "1MiB", "--count", "8"]);
+    assert_eq!(suite["format"], "plimsoll.suite/1");
+}
+
+#[test]
+fn a_check_of_a_data_directory_is_valid() {
+    let folder = Folder::new("check");
+    folder.serve("data");
+    folder.check("check", &["volume", "fsck", "data"]);
+}
+
+#[test]
+fn reports_and_their_results_are_valid() {
+    let folder = Folder::new("reports");
+    let sample = |name: &str| format!("{SAMPLES}/{name}");
+    for name in ["awr.html", "awr.txt", "statspack.txt", "iostat.txt", "iostat.json", "pg_stat_io.txt", "fio.json"] {
+        folder.check("demand", &["demand", &sample(name)]);
+    }
+    fs::write(folder.0.join("none.txt"), "no report\n").unwrap();
+    folder.check("demand", &["demand", "none.txt", &sample("sar.txt")]);
+    for name in ["awr.html", "statspack.txt", "iostat.txt"] {
+        folder.check("diagnosis", &["diagnose", &sample(name), "--on", "aws/gp3:500GiB"]);
+    }
+    let size = |more: &[&str]| {
+        let always = ["--capacity", "500GiB", "--provider", "oci", "--stripe", "1", "--may-be-slower"];
+        folder.check("sizing", &[&["size"], more, &always[..]].concat())
+    };
+    let what_ifs = ["--what-if", "levels,cache,growth", "--ram-price", "5 USD", "--growth", "30%/year"];
+    let result = size(&[&[sample("awr.html").as_str()], &what_ifs[..]].concat());
+    assert!(result["choices"][0]["price"]["monthly"]["amount"].is_string(), "no choice has a price");
+    size(&[&sample("iostat.txt"), "--objective", "p99<=5ms", "--what-if", "tiers"]);
+}
+
+#[test]
+fn every_key_is_described() {
+    for name in plimsoll_report::schema_names().chain(["check"]) {
+        described(name, &schema(name), false);
+    }
+}
+
+/// Checks the keys of a schema and of all schemas below it. The description of an alternative is that of its keys.
+fn described(place: &str, schema: &Value, is_alternative: bool) {
+    let members = match schema {
+        Value::Object(members) => members.iter().collect::<Vec<_>>(),
+        Value::Array(items) => return items.iter().for_each(|item| described(place, item, is_alternative)),
+        _ => return,
+    };
+    let has_description = schema.get("description").is_some();
+    for (key, value) in members {
+        if let ("properties", Value::Object(keys)) = (key.as_str(), value) {
+            for (key, schema) in keys {
+                let is_described = schema.get("description").is_some() || is_alternative && has_description;
+                assert!(is_described, "{place}: {key} has no description");
+            }
+        }
+        described(&format!("{place}/{key}"), value, key == "oneOf");
+    }
+}

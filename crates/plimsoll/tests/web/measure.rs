@@ -1,0 +1,54 @@
+//! Measurements in a browser: started, followed, stopped and kept.
+
+use crate::browser::{self, Browser};
+use crate::console::WebServer;
+
+#[test]
+fn measurement_is_followed_stopped_and_kept() {
+    if !browser::is_installed() {
+        return;
+    }
+    let server = WebServer::start("measure");
+    let browser = Browser::start("measure");
+    browser.open(&server.url);
+    browser.open(&server.page("/measure"));
+    let path = server.folder.join("measured");
+    browser.set("#start [name=path]", path.to_str().unwrap());
+    browser.set("#start [name=size]", "64MiB");
+    browser.set("#start [name=duration]", "600s");
+    browser.click("#start button");
+    browser.wait("Number(document.querySelector('#count').textContent) >= 2");
+    // Another one is refused meanwhile.
+    let second =
+        browser.eval("request('POST', '/api/jobs', { path: '/tmp' }).then(() => '', (error) => error.message)");
+    assert!(second.as_str().unwrap().contains("in progress"), "{second}");
+    browser.call("Page.reload", serde_json::json!({}));
+    browser.wait("document.readyState === 'complete' && Number(document.querySelector('#count')?.textContent) >= 2");
+    browser.click("#stop");
+    browser.wait("document.querySelector('#open').hidden === false");
+    assert!(browser.text("#ending").starts_with("Stopped. Kept as "), "{}", browser.text("#ending"));
+    browser.wait("document.querySelectorAll('#runs tbody tr').length === 1");
+    let kept = std::fs::read_dir(server.folder.join("runs")).unwrap().count();
+    assert_eq!(kept, 1);
+    browser.set("#runs tbody input:not([type])", "before the change");
+    browser.wait("document.querySelector('#status') !== null");
+    browser.click("#open");
+    browser.wait("location.pathname.startsWith('/runs/') && document.querySelector('.report h1') !== null");
+    assert!(browser.text(".report").contains("Interrupted: no verdict"), "{}", browser.text(".report"));
+    let unexpected: Vec<String> = browser.errors().into_iter().filter(|error| !error.contains("409")).collect();
+    assert_eq!(unexpected, Vec::<String>::new());
+}
+
+#[test]
+fn refusals_of_command_arrive_in_its_words() {
+    let server = WebServer::start("measure-refused");
+    let cookie = server.session();
+    let path = server.folder.join("measured/used");
+    std::fs::write(&path, vec![1; 1 << 20]).unwrap();
+    let body = serde_json::json!({ "path": path, "preset": "redo" }).to_string();
+    let id = server.post("/api/jobs", &cookie, &body).json()["id"].as_u64().unwrap();
+    let stream = server.get(&format!("/events/jobs/{id}"), &cookie);
+    assert!(stream.body.contains("event: end"), "{stream:?}");
+    assert!(stream.body.contains("this load would destroy its data"), "{stream:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), vec![1; 1 << 20], "nothing was written");
+}

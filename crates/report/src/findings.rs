@@ -1,0 +1,71 @@
+//! The findings of a curve and its runs as one list, gravest first, without repetitions.
+
+use std::cmp::Reverse;
+use std::mem::{Discriminant, discriminant};
+
+use plimsoll_record::{Curve, Finding, Run, StepWork, SuiteRun, Weight};
+
+use crate::words;
+
+/// A finding as text.
+pub(crate) struct FindingText {
+    pub weight: Weight,
+    pub text: String,
+    /// The affected runs; `None` if it applies to the whole curve.
+    pub scope: Option<String>,
+    pub remedy: &'static str,
+}
+
+/// All findings of a curve, with the paces of their runs.
+pub(crate) fn of(curve: &Curve) -> Vec<FindingText> {
+    let named = |run: &Run| words::pace(&run.offered);
+    let of_runs = curve.runs.iter().flat_map(|run| run.findings.iter().map(move |finding| (named(run), finding)));
+    let of_runs = of_runs.filter(|(_, finding)| !curve.findings.contains(finding));
+    merged(&curve.findings, of_runs, "run", |finding| finding.remedy_for(&curve.source))
+}
+
+/// All findings of a suite, with the names of their steps.
+pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<FindingText> {
+    let of_steps = suite.steps.iter().filter(|step| step.counts).flat_map(|step| {
+        let findings: &[Finding] = match &step.work {
+            StepWork::Io { run, .. } => &run.findings,
+            StepWork::Sessions(group) => &group.run.findings,
+            _ => &[],
+        };
+        findings.iter().map(|finding| (step.name.clone(), finding))
+    });
+    merged(&suite.findings, of_steps, "step", |finding| finding.remedy_in_suite(&suite.source))
+}
+
+/// Findings of the whole and of its parts. Of findings of the same kind in several parts, the first is quoted and the
+/// others are counted.
+fn merged<'a>(
+    whole: &[Finding],
+    parts: impl Iterator<Item = (String, &'a Finding)>,
+    part: &str,
+    remedy: impl Fn(&Finding) -> &'static str,
+) -> Vec<FindingText> {
+    let mut kinds: Vec<(Discriminant<Finding>, String, &Finding, u32)> = Vec::new();
+    for (name, finding) in parts {
+        let kind = discriminant(finding);
+        match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((.., more)) => *more += 1,
+            None => kinds.push((kind, name, finding, 0)),
+        }
+    }
+    let text = |finding: &Finding, scope| {
+        let (weight, text) = (finding.weight(), words::finding(finding));
+        FindingText { weight, text, scope, remedy: remedy(finding) }
+    };
+    let mut out: Vec<FindingText> = whole.iter().map(|finding| text(finding, None)).collect();
+    out.extend(kinds.into_iter().map(|(_, name, finding, more)| {
+        let scope = match more {
+            0 => name,
+            1 => format!("{name}, and 1 more {part}"),
+            more => format!("{name}, and {more} more {part}s"),
+        };
+        text(finding, Some(scope))
+    }));
+    out.sort_by_key(|finding| Reverse(finding.weight));
+    out
+}

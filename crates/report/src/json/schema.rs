@@ -1,0 +1,88 @@
+//! JSON Schemas of the results.
+
+use plimsoll_record::{Curve, SuiteRun};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde_json::{Map, Value};
+
+use super::{catalogue, comparison, demand, diagnosis, explanation, matches, quote, runs, sizing};
+
+/// A function that makes a schema.
+type MakeSchema = fn() -> Schema;
+
+/// The schema of each result by its name.
+const SCHEMAS: [(&str, MakeSchema); 13] = [
+    ("run", || schema_for!(Curve)),
+    ("suite", closed::<SuiteRun>),
+    ("comparison", closed::<comparison::ComparisonResult>),
+    ("runs", closed::<runs::Runs>),
+    ("catalogue", closed::<catalogue::Products>),
+    ("product", closed::<catalogue::ProductResult>),
+    ("quote", closed::<quote::Quotes>),
+    ("explanation", closed::<explanation::ExplanationResult>),
+    ("fit", closed::<comparison::FitResult>),
+    ("match", closed::<matches::MatchResult>),
+    ("demand", closed::<demand::DemandResult>),
+    ("diagnosis", closed::<diagnosis::Diagnoses>),
+    ("sizing", closed::<sizing::SizingResult>),
+];
+
+/// Names of the results that have a schema.
+pub fn schema_names() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.iter().map(|(name, _)| *name)
+}
+
+/// The JSON Schema of a result, ending in a newline; none for an unknown name.
+pub fn schema(name: &str) -> Option<Vec<u8>> {
+    let (_, schema) = SCHEMAS.iter().find(|(known, _)| *known == name)?;
+    Some(super::bytes(&schema()))
+}
+
+/// The JSON Schema of another result, ending in a newline.
+pub fn schema_of<T: JsonSchema>() -> Vec<u8> {
+    super::bytes(&closed::<T>())
+}
+
+/// The schema of `T` as it is written, without other keys. The schema of runs stays open, because it describes files of
+/// earlier versions, too.
+fn closed<T: JsonSchema>() -> Schema {
+    let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+    close(schema.ensure_object(), Place::Whole);
+    schema
+}
+
+/// Position of a schema.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// It describes a whole value.
+    Whole,
+    /// It describes a part of the keys of an object: an alternative of a flattened field.
+    Part,
+}
+
+/// Refuses keys that the schema of an object does not have.
+fn close(schema: &mut Map<String, Value>, place: Place) {
+    let has_keys = schema.contains_key("properties");
+    let has_alternatives = schema.contains_key("oneOf") || schema.contains_key("anyOf");
+    if has_keys && place == Place::Whole {
+        let key = if has_alternatives { "unevaluatedProperties" } else { "additionalProperties" };
+        schema.insert(key.to_owned(), Value::Bool(false));
+    }
+    for (key, value) in schema {
+        let place = match key.as_str() {
+            "oneOf" | "anyOf" if has_keys => Place::Part,
+            "const" | "enum" | "default" | "examples" => continue,
+            _ => Place::Whole,
+        };
+        match value {
+            Value::Object(below) if matches!(key.as_str(), "properties" | "$defs") => {
+                below.values_mut().filter_map(Value::as_object_mut).for_each(|schema| close(schema, Place::Whole));
+            }
+            Value::Object(below) => close(below, place),
+            Value::Array(items) => {
+                items.iter_mut().filter_map(Value::as_object_mut).for_each(|schema| close(schema, place));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Verdict on a session curve in sentences: load line, limit, knee and maximum.
+
+use plimsoll_load::Pace;
+use plimsoll_record::{LoadLine, SuiteRun};
+
+use super::{Group, Point, offered};
+use crate::words::{Counted, sessions};
+use crate::{number, pick};
+
+/// Sentences about a curve.
+pub(crate) struct GroupVerdict {
+    /// The load line; `None` if there are too few points.
+    pub line: Option<String>,
+    /// The limit, the knee, the maximum and the fitted law, each a sentence.
+    pub rest: Vec<String>,
+}
+
+/// The verdict on a session group.
+pub(crate) fn group_verdict(suite: &SuiteRun, group: &Group<'_>) -> GroupVerdict {
+    let of = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
+    let line = group.curve.load_line.as_ref().map(|line| {
+        let by = at_line(group).map_or(String::new(), |by| format!(", by {by}"));
+        format!("{of}Load line: {}{by}", Counted::Transactions.load_line(line))
+    });
+    let mut rest = Vec::new();
+    if let (Some(limit), Some(best)) = (limit_at(group), group.best()) {
+        rest.push(format!("Limit with {}: {limit}.", offered(best)));
+    }
+    if let (Some(knee), Some(point)) = (group.curve.knee, group.at_knee()) {
+        let (rate, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
+        rest.push(format!("Knee: {rate} transactions/s at a mean of {mean} ({}).", offered(point)));
+    }
+    if let Some(best) = group.best() {
+        let rate = number::three(best.crowd.run.figures.iops.value);
+        rest.push(format!("Maximum: {rate} transactions/s ({}).", offered(best)));
+    }
+    rest.extend(fitted(suite, group));
+    GroupVerdict { line, rest }
+}
+
+/// The law fitted to all points, if the group is the only one.
+fn fitted(suite: &SuiteRun, group: &Group<'_>) -> Option<String> {
+    let law = suite.database.as_ref()?.fitted.filter(|law| !law.demand.is_zero() && law.error.is_finite())?;
+    let all =
+        suite.steps.iter().filter(|step| step.counts && matches!(step.work, plimsoll_record::StepWork::Sessions(_)));
+    let own = group.points.iter().map(|point| point.rounds).sum::<usize>();
+    let most = number::three(1.0 / law.demand.as_secs_f64());
+    (all.count() == own).then(|| {
+        format!(
+            "A model of a delay and a queue fits within {}: a transaction takes {} at the bottleneck and {} elsewhere, which allows \
+             at most {most} transactions/s.",
+            number::percent((law.error * 1e3).round() / 1e3),
+            law.demand,
+            law.delay
+        )
+    })
+}
+
+/// Number of sessions at the load line: `8 sessions`, or `8 to 16 sessions` if it lies between two points.
+fn at_line(group: &Group<'_>) -> Option<String> {
+    const SAME: f64 = 0.02;
+    let line = group.curve.load_line.as_ref()?;
+    let iops = pick::line_iops(line)?.value;
+    let closed: Vec<&Point<'_>> =
+        group.points.iter().filter(|point| matches!(point.crowd.run.offered, Pace::Closed { .. })).collect();
+    if closed.len() < group.points.len() {
+        // With open loads, any free session takes the next transaction, so the number of sessions is an upper bound.
+        let rate = |point: &&Point<'_>| (point.crowd.run.figures.iops.value - iops).abs();
+        let open = group.points.iter().filter(|point| pick::is_open(&point.crowd.run));
+        let nearest = open.min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+        return Some(format!("up to {}", sessions(nearest.crowd.sessions)));
+    }
+    let rate_of = |point: &Point<'_>| point.crowd.run.figures.iops.value;
+    // Throughput may fall beyond saturation: the load line is the first crossing.
+    let beyond = closed.iter().position(|point| rate_of(point) > iops * (1.0 + 1e-9));
+    let below = match beyond {
+        Some(first) => first.checked_sub(1)?,
+        None => (0..closed.len()).max_by(|a, b| rate_of(closed[*a]).total_cmp(&rate_of(closed[*b])))?,
+    };
+    let (low, high) = (closed[below], closed.get(below + 1));
+    let rate = rate_of(low);
+    match high.filter(|_| matches!(line, LoadLine::At { .. }) && rate < iops * (1.0 - SAME)) {
+        Some(high) if high.crowd.sessions > low.crowd.sessions => {
+            Some(format!("{} to {}", number::whole(f64::from(low.crowd.sessions)), sessions(high.crowd.sessions)))
+        }
+        _ => Some(sessions(low.crowd.sessions)),
+    }
+}
+
+/// The binding limit at the point of highest throughput.
+pub(crate) fn limit_at(group: &Group<'_>) -> Option<String> {
+    group.best()?.limit()
+}

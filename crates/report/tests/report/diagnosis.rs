@@ -1,0 +1,171 @@
+//! A diagnosis of a generated report, as text and JSON.
+#![allow(clippy::unwrap_used)]
+
+use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, Part, Quantity, Unusual, Verdict, diagnose};
+use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, WaitCause};
+use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
+use plimsoll_testkit::Workload;
+
+fn outcomes() -> Vec<Outcome> {
+    let work = Workload {
+        database: "SHOP".to_owned(),
+        instance: "shop1".to_owned(),
+        host: "db1".to_owned(),
+        begin: jiff::civil::date(2026, 3, 2).at(9, 0, 0, 0),
+        minutes: 60,
+        block_bytes: 8_192,
+        single_reads: 1_080_000,
+        several_reads: 0,
+        blocks_a_read: 16,
+        data_writes: 72_000,
+        redo_writes: 180_000,
+        redo_write_bytes: 4_096,
+        read_us: 8_000,
+        redo_us: 400,
+        processor_s: 2_160,
+        processors: 16,
+        cache_mib: 4_096,
+    };
+    let mut ingest = Ingest::new("reports/awr_1.html");
+    ingest.feed(work.awr_html().as_bytes());
+    ingest.finish()
+}
+
+fn diagnoses(outcomes: &[Outcome], found: &[Diagnosis], style: &TextStyle) -> String {
+    let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
+    page_text(&pages::diagnoses(outcomes, &Demand::of(&readings), found), style)
+}
+
+fn found(outcomes: &[Outcome]) -> Vec<Diagnosis> {
+    let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
+    Demand::of(&readings).subjects.iter().map(|subject| diagnose(subject, &DiagnoseOptions::default())).collect()
+}
+
+#[test]
+fn text_begins_with_the_answer_and_has_bars_without_colour() {
+    let outcomes = outcomes();
+    let text = diagnoses(&outcomes, &found(&outcomes), &TextStyle { width: 100, ..TextStyle::default() });
+    let expected = include_str!("diagnosis.txt");
+    assert!(text == expected, "is now:\n{text}");
+}
+
+#[test]
+fn text_fits_each_width_and_character_set() {
+    let outcomes = outcomes();
+    let found = found(&outcomes);
+    for width in [0, 40, 64, 80, 100, 160] {
+        let style = TextStyle { width, ..TextStyle::default() };
+        let text = diagnoses(&outcomes, &found, &style);
+        for line in text.lines() {
+            assert!(line.chars().count() <= width.max(40) && line == line.trim_end(), "{width}: {line:?}");
+        }
+        assert!(!text.contains("NaN") && !text.contains("-0.0"), "{text}");
+        let ascii = diagnoses(&outcomes, &found, &TextStyle { unicode: Charset::Ascii, ..style });
+        assert!(ascii.is_ascii() && ascii.lines().count() == text.lines().count(), "{ascii}");
+        let coloured = diagnoses(&outcomes, &found, &TextStyle { color: Color::Ansi, ..style });
+        let pieces = coloured.split("\u{1b}[").enumerate();
+        let bare: String =
+            pieces.map(|(i, piece)| if i == 0 { piece } else { piece.split_once('m').unwrap().1 }).collect();
+        assert_eq!(bare, text, "colour changes no word");
+    }
+}
+
+#[test]
+fn json_names_format_and_units() {
+    let outcomes = outcomes();
+    let json: serde_json::Value = serde_json::from_slice(&diagnoses_json(&outcomes, &found(&outcomes))).unwrap();
+    assert_eq!((&json["format"], &json["inputs"][0]["kind"]), (&"plimsoll.diagnosis/1".into(), &"awr-html".into()));
+    let subject = &json["subjects"][0];
+    assert_eq!((&subject["name"], &subject["verdicts"][0]["verdict"]), (&"SHOP".into(), &"storage".into()));
+    let part = &subject["database_time"]["parts"][0];
+    assert_eq!((&part["part"], &part["share"], &part["storage"]), (&"random reads".into(), &0.8.into(), &true.into()));
+    assert_eq!(part["events"][0]["event"], "db file sequential read");
+    assert!(part["events"][0]["from"]["place"].as_str().unwrap().starts_with("line "));
+    assert!((subject["storage_ten_times_as_fast"]["saved_share"].as_f64().unwrap() - 0.72).abs() < 1e-9);
+}
+
+/// A verdict of each kind, with numbers that fill all phrases.
+fn every_verdict() -> Vec<Verdict> {
+    let (class, event) = (Class::RandomRead, "log file switch".into());
+    let (latency_s, iops, in_flight) = (0.008, 300.0, 2.4);
+    let part = Part::Lock;
+    vec![
+        Verdict::Storage { share: 0.5, part: Part::RandomRead, part_share: 0.4, saved: 0.4 },
+        Verdict::StorageInPart { share: 0.2, saved: 0.1, main: Part::Processor, main_share: 0.7 },
+        Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy: None, main: Part::Processor, main_share: 0.85 },
+        Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, held: 0.42, locks: 0.38 },
+        Verdict::NoSessionTimes { has_latency: true },
+        Verdict::Quiet { active: 0.1 },
+        Verdict::ProcessorsFull { busy: 0.9, processors: Some(8.0) },
+        Verdict::ProcessorQueue { share: 0.2, busy: None },
+        Verdict::Unaccounted { share: 0.2 },
+        Verdict::CommitsElsewhere { sync_s: 0.01, write_s: 0.001, share: 0.1, a_second: Some(120.0) },
+        Verdict::CommitsForLog { sync_s: 0.01, write_s: 0.009, share: 0.1 },
+        Verdict::WritersBehind { event, share: 0.1 },
+        Verdict::Elsewhere { part, share: 0.3, event: None },
+        Verdict::Slow { class, latency_s, iops, in_flight },
+        Verdict::AtItsLimit { class, quiet_s: 0.001, loaded_s: 0.01, knee_iops: Some(480.0), highest_iops: 506.0 },
+        Verdict::SlowOrLoaded { class, latency_s, iops, in_flight },
+        Verdict::Many { class, latency_s, iops },
+        Verdict::Quick { class, latency_s, iops },
+        Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, within_s: Some(0.1) },
+        Verdict::Pinned { class: Class::All, measure: Measure::Iops, value: 506.0, windows: 30, of: 90 },
+        Verdict::AtCeiling {
+            name: "IOPS of the disk".into(),
+            counts: plimsoll_catalogue::Counts::Operations,
+            allows: 500.0,
+            demand: 506.0,
+            near: 30,
+            windows: 90,
+        },
+        Verdict::BelowCeilings { name: "IOPS of the disk".into(), highest: 0.4, longest_s: 3_600.0 },
+        Verdict::CacheHelps { factor: 2.0, bytes: 8e9, reads: 0.4, saved: 0.2 },
+        Verdict::CacheDoesNot { factor: 2.0, saved: 0.000_1 },
+        Verdict::OneStatement { statement: "statement 77".into(), class: Class::Read, share: 0.62 },
+        Verdict::SlowStatement { statement: "statement 77".into(), share: 0.5, mean_s: 0.4, rows: Some(12_000.0) },
+        Verdict::OneFile { file: "/d/shop/orders.ibd".into(), share: 0.7 },
+        Verdict::Autovacuum { share: 0.4 },
+        Verdict::SessionsWrite { share: 0.3 },
+        Verdict::CheckpointsRequested { requested: 9.0, timed: 1.0, every_s: Some(90.0) },
+        Verdict::BufferWaits { name: plimsoll_ingest::Tally::LOG_BUFFER_WAITS, a_second: 3.0 },
+        Verdict::Unusual {
+            windows: 1,
+            farthest: Unusual {
+                slot: plimsoll_ingest::Slot { begin: None, length: plimsoll_units::Span::from_secs(3_600) },
+                quantity: Quantity::Active,
+                value: 9.0,
+                median: 1.0,
+                score: 12.0,
+            },
+        },
+        Verdict::Changed { before: 1.0, after: 3.0, main: None },
+        Verdict::LongWindows { longest_s: 604_800.0 },
+        Verdict::Unequal { reported: 4.0, derived: 2.0 },
+    ]
+}
+
+#[test]
+fn every_verdict_is_a_full_sentence() {
+    let mut ids = std::collections::BTreeSet::new();
+    for verdict in every_verdict() {
+        let text = words::diagnosis::verdict_text(&verdict);
+        assert!(ids.insert(verdict.id()), "{} twice", verdict.id());
+        assert!(text.text.ends_with('.') && !text.text.contains("  "), "{}: {}", verdict.id(), text.text);
+        assert!(text.remedy.is_empty() || text.remedy.ends_with('.'), "{}", text.remedy);
+        assert!(text.kind.len() <= 8, "{}", text.kind);
+        assert!(text.text.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '"'), "{}", text.text);
+    }
+    let text = |verdict: &Verdict| words::diagnosis::verdict_text(verdict).text;
+    let ceiling = text(&every_verdict()[20]);
+    assert!(
+        ceiling.contains("allows 500 IOPS") && ceiling.contains("the peak demand is 506 IOPS: 30 of 90 windows"),
+        "{ceiling}"
+    );
+    let remedy = |host_busy| {
+        let main = Part::Processor;
+        let not = Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy, main, main_share: 0.85 };
+        words::diagnosis::verdict_text(&not).remedy
+    };
+    assert!(remedy(Some(0.024)).contains("more processors") && remedy(Some(0.9)).contains("add processors"));
+    assert!(text(&Verdict::LongWindows { longest_s: 604_800.0 }).contains("window of 7 days hides peaks"));
+}

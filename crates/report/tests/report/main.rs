@@ -1,0 +1,16 @@
+//! Tests of pages and their forms, as one program.
+
+mod choices;
+mod csv;
+mod diagnosis;
+mod evidence;
+mod forms;
+mod glossary;
+mod mutants;
+mod pages;
+mod sizing;
+mod suites;
+mod support;
+mod terminal;
+mod timeline;
+mod words;

@@ -1,0 +1,153 @@
+//! Pages and pictures of every curve are well formed, self-contained, accessible and escaped.
+
+use crate::support;
+
+use plimsoll_record::{Curve, Finding, LineBasis, LoadLine, LoadSlot, SlotRole};
+use plimsoll_report::pages::{self, Sheet};
+use plimsoll_report::{page_html, page_markdown, svg};
+use support::markup;
+use support::page::check_page;
+
+fn html(curves: &[&Curve]) -> String {
+    page_html(&support::page(curves))
+}
+
+#[test]
+fn every_curve_has_a_valid_page() {
+    for (name, curve) in support::odd() {
+        check_page(name, &html(&[&curve]));
+    }
+}
+
+#[test]
+fn void_finding_is_the_headline() {
+    let mut curve = support::curve();
+    curve.findings.push(Finding::GeneratorBound { achieved: 1e5, ceiling: 1.1e5 });
+    let page = html(&[&curve]);
+    let (head, _) = page.split_once("</header>").expect("a page has a head");
+    let (alert, verdict) = (head.find("Void: ").expect("the finding"), head.find("Load line: ").expect("the verdict"));
+    assert!(alert < verdict && head.contains("weight void"), "{head}");
+    let markdown = page_markdown(&support::page(&[&curve]));
+    assert!(markdown.lines().nth(2).is_some_and(|line| line.starts_with("**Void: ")), "{markdown}");
+}
+
+#[test]
+fn runs_of_one_target_have_labels() {
+    let (one, other) = (support::curve(), support::curve());
+    let page = html(&[&one, &other]);
+    for number in 1..=2 {
+        let label = format!("{} ({number})", one.subject.name);
+        assert!(page.contains(&format!("<h2>{label}: Findings</h2>")), "{label} heads its sections");
+        assert!(page.contains(&format!("</svg>{label}</th>")), "{label} is a row of the table");
+    }
+    assert_eq!(page.matches("--objective 'p99&lt;=1ms'").count(), 2, "commands are shown as a shell reads them");
+}
+
+#[test]
+fn curves_overlay_in_any_number() {
+    let all = support::odd();
+    let curves: Vec<&Curve> = all.iter().map(|(_, curve)| curve).collect();
+    for count in [0, 2, 3, 7, curves.len()] {
+        check_page(&format!("{count} curves"), &html(&curves[..count]));
+        markup::check(&svg(&curves[..count]));
+    }
+}
+
+#[test]
+fn comparison_begins_with_the_verdict_and_has_every_run() {
+    let curves = [support::curve(), support::curve()];
+    let ladder = support::ladder();
+    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: ladder.clone() }).collect();
+    let names = [["before".to_owned()], ["after".to_owned()]];
+    let comparison = plimsoll_analyse::compare(&curves[0], &curves[1]);
+    let page = page_html(&pages::comparison([&names[0], &names[1]], &comparison, &sheets));
+    check_page("comparison", &page);
+    let (head, _) = page.split_once("</header>").expect("a page has a head");
+    assert!(head.contains("No significant difference"), "{head}");
+    for part in ["Latency against throughput", "no real change", "before", "after", "Load line by objective"] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn every_curve_has_a_valid_picture() {
+    for (name, curve) in support::odd() {
+        let picture = svg(&[&curve]);
+        let elements = markup::check(&picture);
+        assert_eq!(elements[..3], ["svg", "title", "desc"], "{name}");
+        assert!(picture.contains("prefers-color-scheme: dark") && picture.contains("Source: "), "{name}");
+        assert!(!picture.contains("NaN") && !picture.contains("\"inf"), "{name}");
+    }
+}
+
+#[test]
+fn external_names_are_escaped() {
+    let page = html(&[&support::hostile()]);
+    assert!(page.contains("/mnt/&lt;b&gt;&amp;&quot;'--"));
+    assert!(!page.contains("<b>"));
+}
+
+#[test]
+fn verdict_is_first() {
+    let curve = support::curve();
+    let page = html(&[&curve]);
+    let (_, head) = page.split_once("<header>").unwrap();
+    let (head, _) = head.split_once("</header>").unwrap();
+    for wanted in ["p99 ≤\u{a0}1\u{a0}ms", "IOPS", "measured", "Latency is the limit", "Nearest the load line"] {
+        assert!(head.contains(wanted), "{wanted} in {head}");
+    }
+    let named = |wanted: &str| support::odd().into_iter().find(|(name, _)| *name == wanted).unwrap().1;
+    assert!(html(&[&named("never")]).contains("was missed even at the lightest load"));
+    assert!(html(&[&named("beyond")]).contains("at least 60,000"));
+    assert!(html(&[&named("interrupted")]).contains("Interrupted: "));
+    assert!(html(&[&named("simulated")]).contains("Limited by volume rate, 60,000\u{a0}IOPS: it held 83\u{a0}%"));
+}
+
+#[test]
+fn load_lines_by_objective_are_shown() {
+    let curve = support::curve();
+    let ladder: Vec<LoadLine> = support::ladder();
+    let page = page_html(&pages::curves(&[Sheet { curve: &curve, ladder }]));
+    check_page("ladder", &page);
+    assert!(page.contains("Load line by objective") && page.contains("a lower bound"));
+    assert!(!html(&[&curve]).contains("Load line by objective"));
+}
+
+#[test]
+fn page_of_a_long_measurement_has_a_bounded_size() {
+    let mut curve = support::curve();
+    for run in &mut curve.runs {
+        let slices = run.series.clone();
+        (0..60).for_each(|_| run.series.extend_from_slice(&slices));
+    }
+    assert!(html(&[&curve]).len() < 400_000);
+}
+
+#[test]
+fn completions_after_the_run_do_not_add_to_rates_by_stream() {
+    let table = |curve: &Curve| {
+        let page = html(&[curve]);
+        let from = page.find("<h2>By stream and kind").expect("there are several streams");
+        page[from..].split("</table>").next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(table(&support::drained(support::curve())), table(&support::curve()));
+}
+
+#[test]
+fn slots_are_drawn_over_time_with_confidence_and_the_next_command() {
+    let mut curve = support::curve();
+    assert!(!html(&[&curve]).contains("Slots over time"));
+    let slot = |(index, run): (usize, &plimsoll_record::Run)| {
+        let start = plimsoll_units::Instant::ZERO + plimsoll_units::Span::from_millis(500 * index as u64);
+        LoadSlot::of(run, SlotRole::Pass, 0, start)
+    };
+    curve.slots = curve.runs.iter().enumerate().map(slot).collect();
+    curve.basis = Some(LineBasis::default());
+    let page = html(&[&curve]);
+    check_page("slots", &page);
+    for wanted in
+        ["Slots over time", "open load, objective missed", "Confidence: ", " confidence</span>", "plimsoll match"]
+    {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Sizing as text, JSON, CSV and Terraform.
+#![allow(clippy::unwrap_used)]
+
+use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_choose::sizing::{
+    Busiest, ClassLoad, Cluster, Exadata, Measured, Platform, Point, Search, Sizing, Step, Wanted, layouts, size,
+};
+use plimsoll_choose::what_if::WhatIfs;
+use plimsoll_ingest::Class;
+use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_text, pages, sizing_json, terraform};
+use plimsoll_units::{Bytes, Span};
+
+fn wanted(iops: f64, objective: &str) -> Wanted {
+    let load = |class, iops: f64, size: f64, reads| ClassLoad {
+        class,
+        iops,
+        bytes_per_second: iops * size,
+        reads,
+        sequential: class == Class::RedoWrite,
+        durable: class == Class::RedoWrite,
+    };
+    let classes =
+        vec![load(Class::RandomRead, iops * 0.9, 8192.0, 1.0), load(Class::RedoWrite, iops * 0.1, 4096.0, 0.0)];
+    let point = Point { of: Busiest::Operations, windows: 2, classes };
+    let measured = Measured {
+        quantile: Some(0.95),
+        windows: 24,
+        longest: Span::from_secs(3600),
+        iops: iops / 3.0,
+        bytes_per_second: point.bytes_per_second() / 3.0,
+        highest_iops: iops / 2.0,
+        highest_bytes_per_second: point.bytes_per_second() / 2.0,
+    };
+    Wanted {
+        subject: "SALES".into(),
+        headroom: 0.2,
+        mean_iops: iops / 4.0,
+        objectives: objective.parse().into_iter().collect(),
+        measured,
+        steps: vec![Step {
+            name: "peaks inside of windows".into(),
+            small: 3.0,
+            large: 6.0,
+            spread: Some((1.4, 7.5)),
+            source: "measured\u{1b}[31m elsewhere".into(),
+        }],
+        assumptions: vec!["8 KiB an operation".into()],
+        ..Wanted::of(vec![point], Bytes::gib(1000))
+    }
+}
+
+fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
+    let catalogue = Catalogue::built_in();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    size(&catalogue, &wanted(iops, objective), &terms, &Search::among(&catalogue, &names).unwrap())
+}
+
+fn page(sizing: &Sizing) -> Page {
+    pages::sizing(sizing, &WhatIfs::default(), None, &[], 12)
+}
+
+/// Checks the text at every width, and returns it as a single line.
+fn check(sizing: &Sizing) -> String {
+    for width in [40, 64, 100, 160] {
+        let style = TextStyle { width, ..TextStyle::default() };
+        let text = page_text(&page(sizing), &style);
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "at {width}: {line}");
+            assert_eq!(line, line.trim_end(), "blanks at an end");
+        }
+        assert!(!text.contains('\u{1b}') && !text.contains("NaN") && !text.contains("inf "), "{text}");
+        let ascii = TextStyle { unicode: Charset::Ascii, ..style };
+        assert!(page_text(&page(sizing), &ascii).is_ascii());
+    }
+    let style = TextStyle { width: 160, ..TextStyle::default() };
+    page_text(&page(sizing), &style).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn text_has_every_step_to_the_design_point() {
+    let text = check(&sized(6_000.0, "", &["aws/gp3", "aws/st1"]));
+    for said in [
+        "measured 2,000 IOPS and 15.6 MB/s, not exceeded in 95 % of 24 windows of up to 60 min",
+        "peaks x 3 for small operations, x 6 for those of 64 KiB and more (measured range: 1.4 to 7.5)",
+        "expected 6,000 IOPS, 46.7 MB/s: 90 % random reads of 8 KiB, 10 % redo of 4 KiB",
+        "design required ceilings: 1.2 times this load",
+        "assumed 8 KiB an operation",
+    ] {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+}
+
+#[test]
+fn cheapest_choice_names_its_first_and_next_limit() {
+    let text = check(&sized(6_000.0, "read p99<=20ms", &["aws/gp3", "aws/io2"]));
+    assert!(text.contains("carries the load at read p99 <= 20 ms"), "{text}");
+    assert!(text.contains("first limit: ") && text.contains("; next: "), "{text}");
+    assert!(
+        text.contains("machine aws/") && text.contains("known machines have the required processors and memory"),
+        "{text}"
+    );
+}
+
+#[test]
+fn verdict_without_a_choice_names_the_nearest() {
+    let sizing = sized(6_000.0, "read p99<=1us", &["aws/gp3"]);
+    let text = check(&sizing);
+    assert!(text.contains("carries the load at read p99 <= 1 us: the nearest has"), "{text}");
+    assert_eq!(terraform(&sizing), None);
+}
+
+#[test]
+fn rejections_have_reasons() {
+    let text = check(&sized(100_000.0, "", &["aws/st1"]));
+    assert!(text.contains("Do not carry the load, nearest first: 1"), "{text}");
+    assert!(text.contains("% of the requirement"), "{text}");
+}
+
+#[test]
+fn choice_and_frontier_fit_one_screen() {
+    let sizing = sized(6_000.0, "", &["aws", "gcp"]);
+    assert!(sizing.frontier.len() > 1);
+    let text = page_text(&page(&sizing), &TextStyle { width: 100, ..TextStyle::default() });
+    let first: Vec<&str> = text.lines().take(40).collect();
+    let (screen, rest) = (first.join(" "), &text[first.join("\n").len()..]);
+    let parts = [
+        "Cheapest configuration that carries",
+        "first limit",
+        "machine",
+        "Faster configurations by price",
+        "sessions waiting for",
+    ];
+    for part in parts {
+        assert!(screen.contains(part), "{part} in the first 40 lines of {text}");
+    }
+    assert!(rest.contains("Design point of SALES"), "{rest}");
+}
+
+#[test]
+fn figures_of_a_part_or_of_exadata_are_the_headline() {
+    let mut sizing = sized(6_000.0, "", &["aws/io2"]);
+    let headline = |sizing: &Sizing| page(sizing).headline.unwrap();
+    assert!(headline(&sizing).text.contains("Cheapest configuration that carries"));
+    let instances = vec!["sales1".to_owned()];
+    sizing.wanted.platform = Platform { cluster: Some(Cluster { instances, waits: 0.12 }), exadata: None };
+    let part = headline(&sizing);
+    assert!(part.text.contains("single instance of a cluster (sales1") && part.text.contains("12 %"), "{part:?}");
+    assert!(part.details[0].contains("Cheapest configuration that carries"), "{part:?}");
+    sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9) });
+    let cells = headline(&sizing);
+    assert!(cells.text.contains("Exadata") && cells.text.contains("40 %") && cells.text.contains("90 %"), "{cells:?}");
+    assert!(cells.details[0].contains("single instance of a cluster"), "{cells:?}");
+}
+
+#[test]
+fn layout_is_part_of_the_choice() {
+    let catalogue = Catalogue::built_in();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let search = Search::among(&catalogue, &["aws/gp3".to_owned(), "aws/io2".to_owned()]).unwrap();
+    let wanted = Wanted { capacity: Bytes::gib(8192), ..wanted(2_000.0, "redo:mean<=700us") };
+    let mut sizing = size(&catalogue, &wanted, &terms, &search);
+    sizing.layouts = layouts(&catalogue, &terms, &search, &sizing);
+    let text = check(&sizing);
+    assert!(text.contains("at redo mean <= 700 us: data on aws/gp3"), "{text}");
+    assert!(text.contains("Redo and temporary data on separate volumes"), "{text}");
+    let terraform = terraform(&sizing).unwrap();
+    assert!(terraform.contains("\"aws_ebs_volume\" \"data\"") && terraform.contains("\"aws_ebs_volume\" \"redo\""));
+    assert_eq!(terraform.matches("variable \"aws_availability_zone\"").count(), 1, "{terraform}");
+    let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing, &WhatIfs::default())).unwrap();
+    assert_eq!(json["layouts"][0]["parts"][1]["content"], "redo");
+}
+
+#[test]
+fn json_has_every_choice_and_csv_a_row_for_each() {
+    let sizing = sized(6_000.0, "read p99<=20ms", &["aws", "gcp"]);
+    let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing, &WhatIfs::default())).unwrap();
+    assert_eq!(json["format"], "plimsoll.sizing/1");
+    assert_eq!(json["choices"].as_array().unwrap().len(), sizing.choices.len());
+    assert_eq!(json["wanted"]["points"][0]["classes"][0]["class"], "random reads");
+    assert!(json["choices"][0]["binds"]["over_design_point"].as_f64().unwrap() >= 1.0 - 1e-6);
+    let csv = page_csv(&page(&sizing));
+    let rows = 1 + sizing.choices.len() + sizing.nearly.len() + sizing.rejected.len();
+    assert_eq!(csv.matches("\r\n").count(), rows);
+    assert!(csv.starts_with("verdict,rank,configuration,"), "{csv}");
+}
+
+#[test]
+fn resources_have_the_attributes_of_their_provider() {
+    let of = |name: &str, iops: f64| terraform(&sized(iops, "", &[name])).unwrap();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cases: [(&str, f64, &[&str]); 5] = [
+        ("aws/io2", 5_000.0, &["resource \"aws_ebs_volume\"", "type = \"io2\"", "size = 1000", "iops = 6000"]),
+        ("oci", 5_000.0, &["resource \"oci_core_volume\"", "size_in_gbs = 1000", "vpus_per_gb = 10"]),
+        (
+            "azure/ultra",
+            5_000.0,
+            &[
+                "resource \"azurerm_managed_disk\"",
+                "\"UltraSSD_LRS\"",
+                "disk_iops_read_write = 6000",
+                "zone = var.azure_zone",
+            ],
+        ),
+        ("gcp/hyperdisk-extreme", 5_000.0, &["resource \"google_compute_disk\"", "provisioned_iops = "]),
+        ("gcp/hyperdisk-balanced-ha", 5_000.0, &["resource \"google_compute_region_disk\"", "replica_zones = ["]),
+    ];
+    for (name, iops, said) in cases {
+        let text = of(name, iops);
+        for one in said {
+            assert!(words(&text).contains(one), "{one} in {text}");
+        }
+        for used in text.split("var.").skip(1) {
+            let name: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            assert!(text.contains(&format!("variable \"{name}\"")), "{name} is declared in {text}");
+        }
+    }
+}
+
+#[test]
+fn members_of_a_stripe_are_counted_and_named() {
+    let text = terraform(&sized(150_000.0, "", &["gcp/hyperdisk-balanced"])).unwrap();
+    assert!(text.contains("count") && text.contains("plimsoll-data-${count.index}"), "{text}");
+    assert!(text.contains("# stripe(") && text.contains("USD a month in us-central1, price list ("), "{text}");
+}

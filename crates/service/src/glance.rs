@@ -1,0 +1,130 @@
+//! Volumes and groups as control planes list them: read under the lock alone, without a call to the ring.
+
+use plimsoll_catalogue::{Like, MachineShape, Offer, OptionValue, Terms};
+use plimsoll_volume::Access;
+
+use crate::api;
+use crate::group::Group;
+use crate::moment;
+use crate::service::Service;
+use crate::tags::Tags;
+use crate::volume::Volume;
+
+/// A volume or a snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeGlance {
+    /// Name of the volume.
+    pub name: String,
+    /// Number in the store; never reused.
+    pub id: u32,
+    /// Present configuration.
+    pub like: String,
+    /// Name of its product, such as `oci/block-volume`; `None` for bare stages.
+    pub product: Option<String>,
+    /// Numeric options of the product with their values, in the order of the product file.
+    pub settings: Vec<(String, f64)>,
+    /// Level of the product.
+    pub level: Option<u32>,
+    /// Level to return to while the volume rests at its lowest level.
+    pub rests_from: Option<u32>,
+    /// Size in bytes as seen by clients.
+    pub size_bytes: u64,
+    /// `false` for a snapshot.
+    pub writable: bool,
+    /// Volume or snapshot that it was copied from.
+    pub of: Option<String>,
+    /// Group whose limits the volume shares.
+    pub group: Option<String>,
+    /// Time of creation, RFC 3339.
+    pub created: String,
+    /// Automatic level changes.
+    pub autotune: Option<api::Autotune>,
+    /// Block device on this host.
+    pub attachment: Option<api::Attachment>,
+    /// Texts of control planes.
+    pub tags: Tags,
+}
+
+/// A group: an instance of the catalogue, or stages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupGlance {
+    /// Name of the group.
+    pub name: String,
+    /// Number in the store of the volume that keeps its metadata; never reused.
+    pub id: u32,
+    /// Its machine or stages.
+    pub like: String,
+    /// Shape of the machine; `None` for bare stages.
+    pub shape: Option<MachineShape>,
+    /// Numeric options of the machine with their values.
+    pub settings: Vec<(String, f64)>,
+}
+
+impl VolumeGlance {
+    /// Value of a numeric option of the product.
+    pub fn setting(&self, name: &str) -> Option<f64> {
+        self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    fn of(volume: &Volume) -> Self {
+        let offer = volume.product.offer.as_deref();
+        let metadata = &volume.metadata;
+        Self {
+            name: metadata.name.clone(),
+            id: volume.id.0,
+            like: volume.product.like.clone(),
+            product: offer.map(|offer| offer.product().name().to_owned()),
+            settings: offer.map(numbers).unwrap_or_default(),
+            level: volume.product.level(),
+            rests_from: metadata.rests_from,
+            size_bytes: volume.size,
+            writable: volume.access == Access::ReadWrite,
+            of: metadata.of.clone(),
+            group: metadata.group.clone(),
+            created: metadata.created.clone(),
+            autotune: metadata.autotune.clone(),
+            attachment: volume.attachment.clone(),
+            tags: metadata.tags.clone(),
+        }
+    }
+}
+
+fn numbers(offer: &Offer) -> Vec<(String, f64)> {
+    let number = |value: &Option<OptionValue>| match value {
+        Some(OptionValue::Number(number)) => Some(*number),
+        _ => None,
+    };
+    offer.options.iter().filter_map(|option| Some((option.name.to_string(), number(&option.value)?))).collect()
+}
+
+impl Service {
+    /// A volume or snapshot by name.
+    pub fn glance(&self, name: &str) -> Option<VolumeGlance> {
+        self.state().volumes.get(name).map(VolumeGlance::of)
+    }
+
+    /// All volumes and snapshots, by name.
+    pub fn glances(&self) -> Vec<VolumeGlance> {
+        self.state().volumes.values().map(VolumeGlance::of).collect()
+    }
+
+    /// All groups, by name.
+    pub fn group_glances(&self) -> Vec<GroupGlance> {
+        let groups: Vec<(String, u32, String)> = self.state().groups.values().map(identity).collect();
+        groups.into_iter().map(|group| self.group_glance(group)).collect()
+    }
+
+    fn group_glance(&self, (name, id, like): (String, u32, String)) -> GroupGlance {
+        let terms = Terms { as_of: moment::today(), currency: None, region: None };
+        let offer = match like.parse::<Like>() {
+            Ok(Like::Config(config)) => self.products().offer(&config, &terms).ok(),
+            _ => None,
+        };
+        let shape = offer.as_ref().and_then(Offer::machine_shape);
+        GroupGlance { name, id, like, shape, settings: offer.as_ref().map(numbers).unwrap_or_default() }
+    }
+}
+
+fn identity(group: &Group) -> (String, u32, String) {
+    (group.metadata.name.clone(), group.volume.0, group.metadata.like.clone())
+}

@@ -1,0 +1,76 @@
+//! Tags: texts that a control plane keeps with a volume. They are part of its metadata, so they become durable in the
+//! same commit as the volume, and end with it.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use crate::manage::{IN_FLIGHT_TIMEOUT, POLL_INTERVAL, unanswered};
+use crate::metadata::VolumeMetadata;
+use crate::refusal::Refusal;
+use crate::service::Service;
+
+/// Texts by key.
+pub type Tags = BTreeMap<String, String>;
+
+/// Maximum length of all tags of a volume in bytes; metadata have at most 64 KiB.
+const TAGS_BYTES: usize = 32 << 10;
+
+/// Refuses tags that are too long.
+pub(crate) fn check_tags(tags: &Tags) -> Result<(), Refusal> {
+    let length: usize = tags.iter().map(|(key, value)| key.len() + value.len()).sum();
+    if length <= TAGS_BYTES {
+        return Ok(());
+    }
+    Err(Refusal::bad(format!("the tags have {length} bytes: a volume takes {TAGS_BYTES}")))
+}
+
+impl Service {
+    /// Replaces a tag of a volume.
+    pub fn set_tag(&self, name: &str, key: &str, value: String) -> Result<(), Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        let mut tags = volume.metadata.tags.clone();
+        tags.insert(key.to_owned(), value);
+        check_tags(&tags)?;
+        let metadata = VolumeMetadata { tags, ..volume.metadata.clone() };
+        self.store_metadata(volume, metadata)
+    }
+
+    /// Moves a volume into a group, or out of its group, and replaces a tag in the same commit. Waits until no request
+    /// of the volume is in flight: its model restarts idle.
+    pub fn set_group(&self, name: &str, group: Option<&str>, tag: (&str, String)) -> Result<(), Refusal> {
+        let begun = Instant::now();
+        loop {
+            let mut state = self.state();
+            let volume = state.volume(name)?;
+            state.fits(&volume.product, group, self.products())?;
+            let group_id = group.map(|group| state.group(group).map(|group| group.id)).transpose()?;
+            let is_moved = volume.metadata.group.as_deref() == group;
+            let (export, seed, before) = (volume.export, volume.metadata.seed, volume.metadata.group.clone());
+            let regroup = move |server: &mut plimsoll_front::Server| {
+                let (volumes, now, _) = server.volumes();
+                volumes.regroup(now, export, seed, group_id)
+            };
+            if is_moved || self.inner.handle.call(regroup)? {
+                let before = before.and_then(|group| state.groups.get(&group)).map(|group| group.id);
+                let volume = state.volume_mut(name)?;
+                let mut metadata = VolumeMetadata { group: group.map(str::to_owned), ..volume.metadata.clone() };
+                metadata.tags.insert(tag.0.to_owned(), tag.1);
+                let stored = check_tags(&metadata.tags).and_then(|()| self.store_metadata(volume, metadata));
+                if stored.is_err() && !is_moved {
+                    // The commit failed: the volume stays where its metadata have it.
+                    self.inner.handle.call(move |server| {
+                        let (volumes, now, _) = server.volumes();
+                        volumes.regroup(now, export, seed, before)
+                    })?;
+                }
+                return stored;
+            }
+            if begun.elapsed() >= IN_FLIGHT_TIMEOUT {
+                return Err(unanswered(name));
+            }
+            drop(state);
+            std::thread::sleep(POLL_INTERVAL);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Tests of benchmark suites, as one program.
+
+mod articles;
+mod blocks;
+mod bonnie;
+mod crystaldiskmark;
+mod databases;
+mod dd;
+mod grounds;
+mod page_cache;
+mod places;
+mod slob;
+mod snia;
+mod sql_bench;
+mod tiobench;
+mod transactions;
+mod verify;
+mod walfsync;

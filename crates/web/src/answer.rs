@@ -1,0 +1,140 @@
+//! Answers to requests, and refusals.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use axum::response::{IntoResponse, Response};
+use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use hyper::{HeaderMap, StatusCode};
+use maud::Markup;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::language::Language;
+use crate::layout;
+
+/// Parameters of a request.
+#[derive(Debug, Default)]
+pub struct Input {
+    /// Variable parts of the path, decoded.
+    pub path: Vec<String>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Language of labels.
+    pub language: Language,
+    /// Becomes true when the client is gone.
+    pub cancelled: Arc<AtomicBool>,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub enum Answer {
+    /// A document.
+    Html(Markup),
+    /// A value.
+    Json(Vec<u8>),
+    /// A file to save: name, media type, content.
+    File(String, &'static str, Vec<u8>),
+    /// Done, without content.
+    Done,
+}
+
+/// A refusal: status, and cause with remedy.
+#[derive(Debug)]
+pub struct Refused {
+    /// Status of the response.
+    pub status: StatusCode,
+    /// Cause and remedy in one line.
+    pub message: String,
+}
+
+/// Result of a request.
+pub type Outcome = Result<Answer, Refused>;
+
+impl Input {
+    /// A variable part of the path.
+    pub fn part(&self, index: usize) -> &str {
+        self.path.get(index).map_or("", String::as_str)
+    }
+
+    /// The body in its type.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Refused> {
+        serde_json::from_slice(&self.body).map_err(|error| Refused::bad(format!("invalid request: {error}")))
+    }
+}
+
+impl Answer {
+    /// A value as JSON.
+    pub fn json(value: &impl Serialize) -> Self {
+        Self::Json(serde_json::to_vec(value).expect("keys are strings and numbers finite or null"))
+    }
+}
+
+impl Refused {
+    /// A refusal of this status.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    /// Invalid request.
+    pub fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// Unknown object.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// Internal failure.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+
+    /// As a document for a browser that shows pages, else as JSON.
+    pub fn response(&self, headers: &HeaderMap, language: Language) -> Response {
+        let wants_page = headers.get("accept").is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
+        if wants_page {
+            return (self.status, layout::refusal(self.status, &self.message, language).response()).into_response();
+        }
+        let body = serde_json::to_vec(&serde_json::json!({ "error": self.message })).unwrap_or_default();
+        (self.status, [(CONTENT_TYPE, "application/json")], body).into_response()
+    }
+}
+
+impl From<plimsoll_service::Refusal> for Refused {
+    fn from(refusal: plimsoll_service::Refusal) -> Self {
+        use plimsoll_service::Kind;
+        let status = match refusal.kind {
+            Kind::Bad => StatusCode::BAD_REQUEST,
+            Kind::NotFound => StatusCode::NOT_FOUND,
+            Kind::Conflict => StatusCode::CONFLICT,
+            Kind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+            Kind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, refusal.message)
+    }
+}
+
+impl Answer {
+    /// As a response.
+    pub fn response(self) -> Response {
+        match self {
+            Self::Html(page) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response(),
+            Self::Json(bytes) => ([(CONTENT_TYPE, "application/json")], bytes).into_response(),
+            Self::File(name, media, bytes) => {
+                let disposition = format!("attachment; filename=\"{}\"", plain_name(&name));
+                ([(CONTENT_TYPE, media.to_owned()), (CONTENT_DISPOSITION, disposition)], bytes).into_response()
+            }
+            Self::Done => StatusCode::NO_CONTENT.into_response(),
+        }
+    }
+}
+
+/// A name without characters that headers and file systems treat specially.
+pub fn plain_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
+    let name: String = name.chars().map(plain).take(100).collect();
+    let name = name.trim_start_matches('.');
+    if name.is_empty() { "file".to_owned() } else { name.to_owned() }
+}

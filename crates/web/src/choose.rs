@@ -1,0 +1,500 @@
+//! Choosing storage for uploaded reports: diagnosis, ranked configurations with prices, and sliders of what would be if.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use plimsoll_catalogue::{Currency, Product, ProductKind, Terms};
+use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
+use plimsoll_choose::sizing::{
+    Choice, ClassObjective, Design, Growth, Search, Sizing, UnknownProvider, Wanted, layouts, size as sized, wanted,
+};
+use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache};
+use plimsoll_ingest::{Outcome as Ingested, Subject};
+use plimsoll_report::pages::{self, DemandDetail};
+use plimsoll_report::{Page, page_fragment};
+use plimsoll_units::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::Shared;
+use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::figures;
+use crate::language::Language;
+use crate::layout::{self, Frame};
+use crate::reports::Parsed;
+
+/// Choices in an answer.
+const MAX_CHOICES: usize = 12;
+/// Products among which a slider searches.
+const MAX_LEADERS: usize = 2;
+/// Threads of a search.
+const MAX_THREADS: usize = 4;
+/// No volume is smaller.
+const MIN_CAPACITY: Bytes = Bytes::mib(1);
+
+/// What is wanted of the storage.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SizeRequest {
+    /// Bytes to keep today, as text.
+    pub capacity: String,
+    /// Name of the database or host, if there are several.
+    pub subject: String,
+    /// Growth in percent a year.
+    pub growth: f64,
+    /// Months that it has to last.
+    pub months: u32,
+    /// Headroom in percent.
+    pub headroom: f64,
+    /// Objective in milliseconds at the 99th percentile of reads; 0 for none.
+    pub p99_ms: f64,
+    /// Reads that a larger cache leaves, over the present reads.
+    pub reads_left: f64,
+    /// Providers or products; all when empty.
+    pub providers: Vec<String>,
+    /// Choices may be slower than the storage of today.
+    pub may_be_slower: bool,
+    /// Extent of the search.
+    pub extent: Extent,
+}
+
+/// Extent of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Products that led the last ranking: fast enough for a slider.
+    Leaders,
+    /// All products.
+    #[default]
+    Ranking,
+    /// All products, layouts, sizes of the cache, and the report.
+    Report,
+}
+
+impl Default for SizeRequest {
+    fn default() -> Self {
+        Self {
+            capacity: "500GiB".to_owned(),
+            subject: String::new(),
+            growth: 0.0,
+            months: 0,
+            headroom: 20.0,
+            p99_ms: 0.0,
+            reads_left: 1.0,
+            providers: Vec::new(),
+            may_be_slower: true,
+            extent: Extent::default(),
+        }
+    }
+}
+
+/// A ranking.
+#[derive(Debug, Serialize)]
+struct Ranking {
+    headline: String,
+    choices: Vec<ChoiceEntry>,
+    /// Cache sizes with the reads that they leave; from a full search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    caches: Vec<CacheEntry>,
+    looked_at: u64,
+    /// The report as a fragment; from a full search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ChoiceEntry {
+    like: String,
+    title: String,
+    monthly: Option<String>,
+    jpy: Option<String>,
+    iops: Option<f64>,
+    limit: Option<String>,
+    /// Limit over the design point.
+    over: Option<f64>,
+    machine: Option<String>,
+    /// Class and simulated mean response time.
+    latency: Vec<(String, u64)>,
+    meets: bool,
+    slower: bool,
+    risks: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct CacheEntry {
+    bytes: f64,
+    reads_left: f64,
+    monthly: Option<String>,
+}
+
+/// The result of a search.
+#[derive(Debug)]
+pub struct Found {
+    /// Configurations that carry the load.
+    pub sizing: Sizing,
+    /// What would be if.
+    pub what_ifs: WhatIfs,
+}
+
+/// Uploads.
+pub fn list_page(input: &Input) -> Answer {
+    let l = input.language;
+    let frame = Frame { title: l.pick("Choose", "選定"), place: "/choose", scripts: &["choose.js"], language: l };
+    let content = html! {
+        h1 { (l.pick("Choose storage for a database", "データベース用ストレージの選定")) }
+        section class="card" {
+            form id="upload" {
+                label class="drop" id="drop" {
+                    strong { (l.pick("Drop reports here, or choose files", "レポートをここにドロップ、またはファイルを選択")) }
+                    span class="lead" { "AWR, Statspack, iostat, sar, pg_stat_io, nmon, blktrace, fio …" }
+                    input type="file" name="files" multiple;
+                }
+            }
+            p id="uploading" hidden { progress id="sent" max="1" value="0" aria-label=(l.pick("Upload", "アップロード")) {} " " span id="sending" {} }
+            p class="lead" {
+                (l.pick("Files stay on this machine, readable by you only. Limit: 256 MiB each.",
+                    "ファイルはこのマシンに保存され、本人だけが読めます。上限: 各 256 MiB。"))
+            }
+        }
+        section class="card" {
+            h2 { (l.pick("Reports", "レポート一覧")) }
+            ul id="cases" class="plain cases" data-delete=(l.pick("Delete", "削除")) data-sure=(l.pick("Delete these reports for good?", "このレポートを完全に削除しますか？")) {}
+            p id="none" class="lead" hidden { (l.pick("No reports yet.", "レポートはありません。")) }
+        }
+    };
+    layout::page(&frame, &content)
+}
+
+/// The ranking of a case with its sliders.
+pub fn case_page(shared: &Shared, input: &Input) -> Outcome {
+    let l = input.language;
+    let case = input.part(0);
+    let parsed = shared.reports.parsed(case)?;
+    let frame =
+        Frame {
+            title: l.pick("Choose", "選定"), place: "/choose", scripts: &["report.js", "choose.js"], language: l
+        };
+    let content = html! {
+        h1 { (l.pick("Storage for ", "対象: ")) (subject_names(&parsed)) }
+        (tabs(l, case, "ranking"))
+        @for refusal in parsed.refusals() { p class="alert" { (refusal) } }
+        section class="card" id="case" data-case=(case) data-emulate=(l.pick("Emulate", "再現"))
+            data-busy=(l.pick("Searching the catalogue …", "カタログを検索中…")) data-none=(l.pick("nothing", "なし")) {
+            h2 { (l.pick("What if", "条件")) }
+            form id="wanted" { (what_if_fields(l, &parsed)) }
+            p id="headline" class="headline" role="status" {}
+            div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Choices", "候補")) {
+                table id="choices" {
+                    thead { tr {
+                        th scope="col" { (l.pick("Configuration", "構成")) }
+                        th scope="col" { (l.pick("A month", "月額")) }
+                        th scope="col" { "JPY" }
+                        th scope="col" { "IOPS" }
+                        th scope="col" { (l.pick("Over the need", "余裕")) }
+                        th scope="col" { (l.pick("Mean of reads", "読み取り平均")) }
+                        th scope="col" class="l" { (l.pick("Limit", "律速")) }
+                        th scope="col" class="l" { (l.pick("Next", "次へ")) }
+                    } }
+                    tbody {}
+                }
+            }
+            p class="actions" {
+                button type="button" id="terraform" { "Terraform" }
+                a class="button" href={ "/story/" (case) "/html" } { (l.pick("One HTML file to send", "HTML ファイル")) }
+            }
+        }
+        div id="report" class="report" lang="en" aria-live="off" {}
+    };
+    Ok(layout::page(&frame, &content))
+}
+
+fn tabs(l: Language, case: &str, present: &str) -> Markup {
+    let tabs = [
+        ("ranking", format!("/choose/{case}"), l.pick("Ranking", "順位")),
+        ("diagnosis", format!("/choose/{case}/diagnosis"), l.pick("Diagnosis", "診断")),
+        ("demand", format!("/choose/{case}/demand"), l.pick("Demand", "需要")),
+    ];
+    html! {
+        nav class="tabs" aria-label=(l.pick("Reports", "レポート")) {
+            @for (name, path, label) in tabs { a href=(path) aria-current=[(name == present).then_some("page")] { (label) } }
+        }
+    }
+}
+
+fn what_if_fields(l: Language, parsed: &Parsed) -> Markup {
+    let slider = |name: &str, label: &str, (low, high, step): (&str, &str, &str), value: &str, unit: &str| {
+        html! {
+            label class="slider" {
+                span { span class="name" { (label) } " " output {} }
+                input type="range" name=(name) min=(low) max=(high) step=(step) value=(value) data-unit=(unit);
+            }
+        }
+    };
+    let subjects: Vec<&str> = parsed.demand.subjects.iter().map(|subject| subject.name.as_str()).collect();
+    html! {
+        div class="row" {
+            label { (l.pick("Data today", "現在のデータ量")) input name="capacity" value="500GiB" required autocomplete="off"; }
+            label { (l.pick("Provider or product", "クラウド・製品")) input name="providers" autocomplete="off" placeholder="oci, aws/gp3"; }
+            @if subjects.len() > 1 {
+                label { (l.pick("Database", "データベース")) select name="subject" { @for name in &subjects { option { (name) } } } }
+            }
+            label class="check" { input type="checkbox" name="may_be_slower" checked; (l.pick("May be slower than today", "現在より遅くてもよい")) }
+        }
+        div class="sliders" {
+            (slider("growth", l.pick("Growth a year", "年間成長率"), ("0", "100", "5"), "0", "%"))
+            (slider("months", l.pick("Months", "期間（月）"), ("0", "60", "6"), "36", ""))
+            (slider("headroom", l.pick("Headroom", "余裕"), ("0", "100", "5"), "20", "%"))
+            (slider("p99_ms", l.pick("Objective, p99 of reads", "目標 p99（読み取り）"), ("0", "20", "0.5"), "0", "ms"))
+            label class="slider" id="cache" hidden {
+                span { span class="name" { (l.pick("Cache", "キャッシュ")) } " " output {} }
+                input type="range" name="cache" min="0" max="1" step="1" value="0";
+            }
+        }
+    }
+}
+
+/// The diagnosis of a case.
+pub fn diagnosis_page(shared: &Shared, input: &Input) -> Outcome {
+    let parsed = shared.reports.parsed(input.part(0))?;
+    Ok(report_page(input, "diagnosis", &diagnosis(&parsed)))
+}
+
+/// The demand of a case.
+pub fn demand_page(shared: &Shared, input: &Input) -> Outcome {
+    let parsed = shared.reports.parsed(input.part(0))?;
+    Ok(report_page(input, "demand", &pages::demand(&parsed.outcomes, &parsed.demand, DemandDetail::Figures)))
+}
+
+fn report_page(input: &Input, tab: &str, page: &Page) -> Answer {
+    let l = input.language;
+    let frame = Frame { title: &page.title, place: "/choose", scripts: &["report.js"], language: l };
+    let content = html! {
+        (tabs(l, input.part(0), tab))
+        div class="report" lang="en" { (page_fragment(page)) }
+    };
+    layout::page(&frame, &content)
+}
+
+/// The diagnosis as a page of data.
+pub fn diagnosis(parsed: &Parsed) -> Page {
+    let question = DiagnoseOptions { on: None, misses: None };
+    let found: Vec<Diagnosis> = parsed.demand.subjects.iter().map(|subject| diagnose(subject, &question)).collect();
+    pages::diagnoses(&parsed.outcomes, &parsed.demand, &found)
+}
+
+/// Names of the databases and hosts of a case.
+pub fn subject_names(parsed: &Parsed) -> String {
+    let names: Vec<&str> = parsed.demand.subjects.iter().map(|subject| subject.name.as_str()).collect();
+    if names.iter().all(|name| name.is_empty()) { "the demand".to_owned() } else { names.join(", ") }
+}
+
+/// Ranks configurations.
+pub fn size(shared: &Shared, input: &Input) -> Outcome {
+    let request: SizeRequest = input.read()?;
+    let parsed = shared.reports.parsed(input.part(0))?;
+    let subject = subject(&parsed, &request.subject)?;
+    let found = search(shared, &parsed, subject, &request)?;
+    let page = (request.extent == Extent::Report).then(|| page(&parsed, subject, &found));
+    let caches = found.what_ifs.cache.as_ref().map(caches).unwrap_or_default();
+    let shown = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
+    let choices: Vec<ChoiceEntry> = shown.into_iter().flatten().take(MAX_CHOICES).map(entry).collect();
+    let headline = match found.sizing.choices.first() {
+        Some(best) => format!("{}: {}", best.offer.short(), money(best)),
+        None if choices.is_empty() => {
+            "no configuration carries the demand: lower the headroom or the objective".to_owned()
+        }
+        None => "no configuration meets all conditions; the nearest are listed".to_owned(),
+    };
+    let html = page.map(|page| page_fragment(&page).into_string());
+    Ok(Answer::json(&Ranking { headline, choices, caches, looked_at: found.sizing.evaluated, html }))
+}
+
+/// The best choice of each cloud as Terraform.
+pub fn terraform(shared: &Shared, input: &Input) -> Outcome {
+    let request: SizeRequest = input.read()?;
+    let parsed = shared.reports.parsed(input.part(0))?;
+    let request = SizeRequest { extent: Extent::Report, ..request };
+    let found = search(shared, &parsed, subject(&parsed, &request.subject)?, &request)?;
+    let text = plimsoll_report::terraform(&found.sizing)
+        .ok_or_else(|| Refused::bad("no volume of a cloud carries the demand: loosen the conditions"))?;
+    Ok(Answer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
+}
+
+/// The page of a sizing.
+pub fn page(parsed: &Parsed, subject: &Subject, found: &Found) -> Page {
+    pages::sizing(&found.sizing, &found.what_ifs, subject.account.as_ref(), &parsed.outcomes, MAX_CHOICES)
+}
+
+/// The named subject, or the only one.
+pub fn subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p Subject, Refused> {
+    let subjects = &parsed.demand.subjects;
+    match subjects.iter().find(|subject| subject.name == name).or(subjects.first()) {
+        Some(subject) => Ok(subject),
+        None => Err(Refused::bad(match parsed.refusals().first() {
+            Some(refusal) => refusal.clone(),
+            None => "the reports have no operations of storage: upload an AWR report, or iostat".to_owned(),
+        })),
+    }
+}
+
+/// Searches the catalogue. The last report is kept, as files and Terraform follow its page.
+pub fn search(
+    shared: &Shared,
+    parsed: &Parsed,
+    subject: &Subject,
+    request: &SizeRequest,
+) -> Result<Arc<Found>, Refused> {
+    if let Some((_, found)) = parsed.report().as_ref().filter(|(known, _)| known == request) {
+        return Ok(Arc::clone(found));
+    }
+    let wanted = wanted_of(subject, request)?;
+    let terms = terms();
+    let unknown = |unknown: UnknownProvider| Refused::bad(unknown.to_string());
+    if request.extent != Extent::Report {
+        let leaders = parsed.leaders().clone();
+        let uses_leaders = request.extent == Extent::Leaders && request.providers.is_empty() && !leaders.is_empty();
+        let names = if uses_leaders { leaders } else { products(shared, &request.providers).map_err(unknown)? };
+        let sizing = divided(shared, &wanted, &terms, &names).map_err(unknown)?;
+        if !uses_leaders {
+            *parsed.leaders() = leading(&sizing);
+        }
+        return Ok(Arc::new(Found { sizing, what_ifs: WhatIfs::default() }));
+    }
+    let among = Search::among(&shared.products, &request.providers).map_err(unknown)?;
+    let mut sizing = sized(&shared.products, &wanted, &terms, &among);
+    sizing.layouts = layouts(&shared.products, &terms, &among, &sizing);
+    let leaders = leading(&sizing);
+    let few = Search::among(&shared.products, &leaders).map_err(unknown)?;
+    let readings = parsed.outcomes.iter().filter_map(Ingested::reading);
+    let mut curves = readings.flat_map(|reading| &reading.curves);
+    // A curve of one trace describes all of it; curves of several do not add up.
+    let misses = curves.next().filter(|_| curves.next().is_none());
+    let cache = cache(&shared.products, &terms, &few, &sizing, (subject.account.as_ref(), misses, None));
+    *parsed.leaders() = leaders;
+    let found = Arc::new(Found { sizing, what_ifs: WhatIfs { cache, ..WhatIfs::default() } });
+    *parsed.report() = Some((request.clone(), Arc::clone(&found)));
+    Ok(found)
+}
+
+/// The design point of a request.
+fn wanted_of(subject: &Subject, request: &SizeRequest) -> Result<Wanted, Refused> {
+    let mut wanted = wanted(subject, &design(request)?).map_err(|unclear| Refused::bad(unclear.to_string()))?;
+    if request.reads_left < 1.0 {
+        let left = request.reads_left.max(0.01);
+        for load in wanted.points.iter_mut().flat_map(|point| &mut point.classes).filter(|load| load.reads >= 1.0) {
+            load.iops *= left;
+            load.bytes_per_second *= left;
+        }
+        wanted.series.clear();
+    }
+    Ok(wanted)
+}
+
+/// Names of the products to search.
+fn products(shared: &Shared, providers: &[String]) -> Result<Vec<String>, UnknownProvider> {
+    let named = Search::among(&shared.products, providers)?.products;
+    let is_ranked = |product: &&Product| product.kind() != ProductKind::Machine && product.ranked();
+    let all = || shared.products.products().filter(is_ranked).map(|product| product.name().to_owned()).collect();
+    Ok(if named.is_empty() { all() } else { named })
+}
+
+/// A search that is divided among threads by product. Only its choices are complete.
+fn divided(shared: &Shared, wanted: &Wanted, terms: &Terms, names: &[String]) -> Result<Sizing, UnknownProvider> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS).min(names.len()).max(1);
+    let parts = (0..threads).map(|part| names.iter().skip(part).step_by(threads).cloned().collect::<Vec<String>>());
+    let searches: Vec<Search> =
+        parts.map(|names| Search::among(&shared.products, &names)).collect::<Result<_, UnknownProvider>>()?;
+    let found: Vec<Sizing> = std::thread::scope(|scope| {
+        let start = |search| scope.spawn(move || sized(&shared.products, wanted, terms, search));
+        let started: Vec<_> = searches.iter().map(start).collect();
+        started.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    let mut found = found.into_iter();
+    let mut all = found.next().unwrap_or_else(|| sized(&shared.products, wanted, terms, &searches[0]));
+    for part in found {
+        all.choices.extend(part.choices);
+        all.nearly.extend(part.nearly);
+        all.slower.extend(part.slower);
+        all.evaluated += part.evaluated;
+    }
+    for choices in [&mut all.choices, &mut all.nearly, &mut all.slower] {
+        choices.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
+    }
+    Ok(all)
+}
+
+/// Products of the best choices.
+fn leading(sizing: &Sizing) -> Vec<String> {
+    let mut leaders: Vec<String> = Vec::new();
+    for choice in sizing.choices.iter().chain(&sizing.nearly).chain(&sizing.slower) {
+        let name = choice.offer.product().name();
+        if leaders.len() < MAX_LEADERS && !leaders.iter().any(|known| known == name) {
+            leaders.push(name.to_owned());
+        }
+    }
+    leaders
+}
+
+fn design(request: &SizeRequest) -> Result<Design, Refused> {
+    let capacity: Bytes =
+        request.capacity.trim().parse().map_err(|error| Refused::bad(format!("data today: {error}")))?;
+    if capacity < MIN_CAPACITY {
+        return Err(Refused::bad("data today: write a size with its unit, such as 2TiB"));
+    }
+    let is_in = |value: f64, most: f64| (0.0..=most).contains(&value);
+    if !is_in(request.growth, 1_000.0) || !is_in(request.headroom, 1_000.0) || request.months > 240 {
+        return Err(Refused::bad("growth and headroom are percentages, and months at most 240"));
+    }
+    let objective = (request.p99_ms > 0.0).then(|| format!("read:p99<={}us", (request.p99_ms * 1e3).round()));
+    let objective = objective.map(|text| text.parse::<ClassObjective>()).transpose();
+    let growth = Growth { yearly: request.growth / 100.0, months: request.months };
+    Ok(Design {
+        growth,
+        headroom: request.headroom / 100.0,
+        objectives: objective.map_err(|error| Refused::bad(error.to_string()))?.into_iter().collect(),
+        may_be_slower: request.may_be_slower,
+        ..Design::of(capacity)
+    })
+}
+
+/// Present terms in US dollars, by which providers are compared.
+fn terms() -> Terms {
+    let dollars: Currency = "USD".parse().expect("USD is a currency code");
+    Terms { currency: Some(dollars), ..figures::terms() }
+}
+
+fn money(choice: &Choice) -> String {
+    choice.total().map_or_else(|| "no price".to_owned(), |total| format!("{total} a month"))
+}
+
+fn entry(choice: &Choice) -> ChoiceEntry {
+    let figures = figures::of_offer(&choice.offer);
+    ChoiceEntry {
+        like: figures.like,
+        title: figures.title,
+        monthly: choice.total().map(|total| total.to_string()),
+        jpy: figures.jpy,
+        iops: figures.iops,
+        limit: choice.binds.as_ref().map(|limit| limit.name.to_string()),
+        over: choice.binds.as_ref().map(|limit| limit.over),
+        machine: choice.machine.as_ref().and_then(|machine| machine.offer.short().machine.map(|part| part.to_string())),
+        latency: choice.latency.iter().map(|one| (one.class.name().to_owned(), one.mean.as_nanos())).collect(),
+        meets: choice.meets(),
+        slower: !choice.slower.is_empty(),
+        risks: choice.risks.len(),
+    }
+}
+
+fn caches(found: &CacheWhatIf) -> Vec<CacheEntry> {
+    let entry = |size: &plimsoll_choose::what_if::CacheSize| CacheEntry {
+        bytes: size.bytes,
+        reads_left: size.reads,
+        monthly: size.choice.as_ref().and_then(Choice::total).map(|total| total.to_string()),
+    };
+    let present = found.sizes.first().map(|size| CacheEntry {
+        bytes: size.bytes - size.more_bytes,
+        reads_left: 1.0,
+        monthly: found.present.map(|monthly| monthly.to_string()),
+    });
+    let larger = found.sizes.iter().filter(|size| size.more_bytes > 0.0).map(entry);
+    present.into_iter().chain(larger).collect()
+}

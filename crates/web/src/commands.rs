@@ -1,0 +1,142 @@
+//! Commands of the program that the console offers, as functions: they need crates above this one.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use plimsoll_record::{Curve, Run};
+use plimsoll_report::Page;
+use serde::Serialize;
+
+/// Functions of the program. Messages of errors state cause and remedy.
+#[derive(Clone, Copy, Debug)]
+pub struct Commands {
+    /// Runs `plimsoll measure` with these arguments, and keeps the run. Returns its name.
+    pub measure: fn(&[String], Observer) -> Result<String, String>,
+    /// Runs `plimsoll simulate` with these arguments.
+    pub simulate: fn(&[String], Observer) -> Result<Curve, String>,
+    /// The page of curves with their load lines.
+    pub curves: fn(&[Curve]) -> Page,
+    /// The page of the comparison of two kept runs.
+    pub compare: fn(&str, &str) -> Result<Page, String>,
+    /// Runs `plimsoll suite` with these arguments on a model. Returns its page.
+    pub suite: fn(&[String], Observer) -> Result<Page, String>,
+    /// Attaches a volume of the service in this data directory to the host.
+    pub attach: fn(&Path, &AttachRequest) -> Result<(), String>,
+    /// Detaches the named volume of the service in this data directory.
+    pub detach: fn(&Path, &str) -> Result<(), String>,
+}
+
+/// An attachment of a volume as a block device of the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttachRequest {
+    /// Name of the volume.
+    #[serde(default)]
+    pub name: String,
+    /// Mount point; without it there is only a device.
+    #[serde(default)]
+    pub mountpoint: Option<String>,
+    /// Filesystem to create: `ext4` or `xfs`.
+    #[serde(default)]
+    pub mkfs: Option<String>,
+}
+
+/// Receives the events of a measurement, and stops it.
+#[derive(Clone)]
+pub struct Observer {
+    send: Arc<dyn Fn(MeasureEvent) + Send + Sync>,
+    stop: Arc<AtomicBool>,
+}
+
+/// An event of a measurement.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum MeasureEvent {
+    /// Progress, several times a second.
+    State(StateOfMeasurement),
+    /// A load was measured.
+    Point(CurvePoint),
+    /// A line for the user.
+    Notice {
+        /// The line.
+        text: String,
+    },
+}
+
+/// Progress of a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StateOfMeasurement {
+    /// Phase and offered load in words.
+    pub phase: String,
+    /// Completed operations per second in the last moments.
+    pub iops: f64,
+    /// 99th percentile of the response time in the last moments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<u64>,
+    /// Completed share, 0 to 1.
+    pub done: f64,
+    /// Remaining time.
+    pub left_ns: u64,
+}
+
+/// A load of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurvePoint {
+    /// Offered load in words.
+    pub load: String,
+    /// Completed operations per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_second: f64,
+    /// Median response time.
+    pub p50_ns: f64,
+    /// 99th percentile of the response time.
+    pub p99_ns: f64,
+    /// True if operations arrived by the clock.
+    pub open: bool,
+}
+
+impl CurvePoint {
+    /// Figures of a run.
+    pub fn of(run: &Run) -> Self {
+        let figures = &run.figures;
+        Self {
+            load: plimsoll_report::words::pace(&run.offered),
+            iops: figures.iops.value,
+            bytes_per_second: figures.bytes_per_second,
+            p50_ns: figures.p50_ns.value,
+            p99_ns: figures.p99_ns.value,
+            open: matches!(run.offered, plimsoll_load::Pace::Open { .. }),
+        }
+    }
+}
+
+impl Observer {
+    /// An observer that passes events to `send`.
+    pub fn new(send: impl Fn(MeasureEvent) + Send + Sync + 'static, stop: Arc<AtomicBool>) -> Self {
+        Self { send: Arc::new(send), stop }
+    }
+
+    /// Passes an event on.
+    pub fn send(&self, event: MeasureEvent) {
+        (self.send)(event);
+    }
+
+    /// True once the user stopped the measurement.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Flag that becomes true when the user stops the measurement.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").field("stopped", &self.is_stopped()).finish_non_exhaustive()
+    }
+}

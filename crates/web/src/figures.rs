@@ -1,0 +1,208 @@
+//! Figures of a configuration at a level and a size: IOPS, throughput, the binding limits and the price of a month.
+//!
+//! Computed from the catalogue alone, so that they follow a slider.
+
+use plimsoll_catalogue::{Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, ProductKind, Setting, Terms};
+use plimsoll_units::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::Shared;
+use crate::answer::Refused;
+
+/// Small random reads, by which IOPS are stated.
+const SMALL: Ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
+/// Large sequential reads, by which throughput is stated.
+const LARGE: Ask = Ask { block: Bytes::kib(256), reads: 1.0, sequential: true };
+/// Maximum length of a configuration.
+const LIKE_BYTES: usize = 4_096;
+
+/// A configuration, or a change of that of a volume.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FiguresRequest {
+    /// Volume that is changed; its configuration is the base.
+    pub volume: Option<String>,
+    /// Configuration, or settings such as `20vpu` if there is a volume.
+    pub like: String,
+    /// Level.
+    pub level: Option<f64>,
+    /// Bytes to hold.
+    pub size_bytes: Option<u64>,
+}
+
+/// Figures of a configuration.
+#[derive(Debug, Serialize)]
+pub struct ConfigFigures {
+    /// The configuration.
+    pub like: String,
+    /// Title of the product.
+    pub title: String,
+    /// Bytes that it holds.
+    pub capacity_bytes: u64,
+    /// 4 KiB random reads per second, sustained.
+    pub iops: Option<f64>,
+    /// Limit that binds them.
+    pub iops_limit: Option<String>,
+    /// Bytes per second in 256 KiB sequential reads, sustained.
+    pub bytes_per_second: Option<f64>,
+    /// Limit that binds them.
+    pub bytes_limit: Option<String>,
+    /// Price of a month in US dollars, as text.
+    pub usd: Option<String>,
+    /// The same in yen.
+    pub jpy: Option<String>,
+    /// The level, if the product has levels.
+    pub level: Option<Range>,
+    /// Reason why the vendor makes this change on detached volumes only.
+    pub detached_only: Option<String>,
+    /// Number of figures that were not read with the vendor.
+    pub doubts: usize,
+}
+
+/// Range of a numeric option.
+#[derive(Debug, Serialize)]
+pub struct Range {
+    /// Name of the option.
+    pub name: String,
+    /// Present value.
+    pub value: f64,
+    /// Minimum.
+    pub low: f64,
+    /// Maximum.
+    pub high: f64,
+    /// Step.
+    pub step: f64,
+}
+
+/// Present terms, in every currency.
+pub fn terms() -> Terms {
+    Terms { as_of: today(), currency: None, region: None }
+}
+
+/// Present date.
+fn today() -> Date {
+    let today = jiff::Zoned::now().date();
+    Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
+}
+
+/// Figures of what is asked.
+pub fn figures(shared: &Shared, request: &FiguresRequest) -> Result<ConfigFigures, Refused> {
+    if request.like.len() > LIKE_BYTES {
+        return Err(Refused::bad(format!("a configuration is limited to {LIKE_BYTES} bytes")));
+    }
+    let present = match &request.volume {
+        Some(name) => Some(offer(shared, &shared.service.volume(name)?.like)?),
+        None => None,
+    };
+    let mut offer = match &present {
+        Some(present) if request.like.is_empty() => present.clone(),
+        Some(present) => changed(shared, present, &request.like)?,
+        None => offer(shared, &request.like)?,
+    };
+    if let Some((option, level)) = offer.level_option().zip(request.level) {
+        let setting = Setting::Option { name: option.name.to_string(), value: level.to_string() };
+        offer = offered(shared, &offer.with(&[setting]))?;
+    }
+    if let Some(bytes) = request.size_bytes {
+        let larger = offer.holding(bytes).ok_or_else(|| {
+            Refused::bad(format!("{} has no size of {}: choose a smaller size", offer.short(), Bytes::new(bytes)))
+        })?;
+        offer = offered(shared, &larger)?;
+    }
+    let detached_only = present.and_then(|present| present.detached_only(&offer)).map(|why| why.to_string());
+    Ok(ConfigFigures { detached_only, ..of_offer(&offer) })
+}
+
+/// Figures of an offer.
+pub fn of_offer(offer: &Offer) -> ConfigFigures {
+    let bound = |ask: &Ask| offer.standing(ask).binding().copied();
+    let limit = |bound: &Bound| offer.ceilings.get(bound.ceiling).map(|ceiling| ceiling.name.to_string());
+    let (small, large) = (bound(&SMALL), bound(&LARGE));
+    let prices = offer.prices();
+    let price = |code: &str| {
+        let monthly = prices.iter().map(|price| price.monthly).find(|monthly| monthly.currency.code() == code);
+        monthly.map(|monthly| monthly.to_string())
+    };
+    ConfigFigures {
+        like: offer.short().to_string(),
+        title: offer.title.to_string(),
+        capacity_bytes: offer.capacity.get(),
+        iops: small.map(|bound| bound.iops),
+        iops_limit: small.as_ref().and_then(limit),
+        bytes_per_second: large.map(|bound| bound.bytes_per_second),
+        bytes_limit: large.as_ref().and_then(limit),
+        usd: price("USD"),
+        jpy: price("JPY"),
+        level: offer.level_option().and_then(range),
+        detached_only: None,
+        doubts: offer.doubts().len(),
+    }
+}
+
+fn range(option: &Chosen) -> Option<Range> {
+    let Some(OptionValue::Number(value)) = option.value else { return None };
+    Some(Range {
+        name: option.name.to_string(),
+        value,
+        low: option.low?,
+        high: option.high?,
+        step: option.step.unwrap_or(1.0),
+    })
+}
+
+/// Offer of a configuration. Stages are refused: the catalogue knows no figures of them.
+pub fn offer(shared: &Shared, like: &str) -> Result<Offer, Refused> {
+    match like.trim().parse::<Like>().map_err(|error| Refused::bad(error.to_string()))? {
+        Like::Config(config) => offered(shared, &config),
+        Like::Stages(_) => Err(Refused::bad(
+            "stages of a model have no price and no limits of the catalogue: simulate them under Model",
+        )),
+    }
+}
+
+/// Settings of the present product, or another configuration.
+fn changed(shared: &Shared, present: &Offer, to: &str) -> Result<Offer, Refused> {
+    let whole: Result<Config, _> = to.trim().parse();
+    let is_product = whole.as_ref().is_ok_and(|config| shared.products.find(&config.volume.product).is_ok());
+    if is_product {
+        return offer(shared, to);
+    }
+    let settings: Result<Config, _> = format!("{}:{}", present.product().name(), to.trim()).parse();
+    let settings = settings.map_err(|error| Refused::bad(error.to_string()))?;
+    offered(shared, &present.with(&settings.volume.settings))
+}
+
+fn offered(shared: &Shared, config: &Config) -> Result<Offer, Refused> {
+    let offer = shared.products.offer(config, &terms()).map_err(|refusal| Refused::bad(refusal.to_string()))?;
+    if offer.product().kind() == ProductKind::Machine {
+        return Err(Refused::bad(format!("{config} is a machine: use it for a group of volumes")));
+    }
+    Ok(offer)
+}
+
+/// A product in the list of the search.
+#[derive(Debug, Serialize)]
+pub struct ProductEntry {
+    /// Name.
+    pub name: String,
+    /// Title.
+    pub title: String,
+    /// A configuration to start from.
+    pub example: String,
+}
+
+/// All volumes of the catalogue.
+pub fn products(shared: &Shared) -> Vec<ProductEntry> {
+    let storage = shared.products.products().filter(|product| product.kind() != ProductKind::Machine);
+    let entry = |product: &plimsoll_catalogue::Product| {
+        let unit = product.capacity_unit().0;
+        let name = product.name();
+        let example = match product.tiers().first() {
+            _ if product.has_size() => format!("{name}:100{unit}"),
+            Some((tier, _)) => format!("{name}:{tier}"),
+            None => name.to_owned(),
+        };
+        ProductEntry { name: name.to_owned(), title: product.title().to_owned(), example }
+    };
+    storage.map(entry).collect()
+}

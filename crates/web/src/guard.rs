@@ -1,0 +1,157 @@
+//! Access rules, checked before any handler: host, origin, session and type of the body.
+//!
+//! The host rule defeats DNS rebinding, the origin rule requests of other sites, the session requests of other users of
+//! the machine. Answers forbid inline scripts and styles, other sources, and embedding in frames.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderValue, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{HeaderMap, Method, StatusCode};
+
+use crate::Shared;
+use crate::answer::Refused;
+use crate::language::Language;
+
+/// Sources that a page may use: this server only; icons may be data.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+/// Paths that need no session.
+const PUBLIC: [&str; 3] = ["/enter", "/api/enter", "/favicon.ico"];
+/// Static files, public as well.
+const ASSETS: &str = "/assets/";
+/// Path of uploads, whose bodies are raw bytes.
+const UPLOADS: &str = "/api/reports/";
+/// Type of raw bodies.
+const RAW: &str = "application/octet-stream";
+/// Type of all other bodies.
+const JSON: &str = "application/json";
+
+/// Refuses what breaks a rule, and adds the headers of every answer.
+pub async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let language = Language::of_cookie(cookie(headers, "lang"));
+    let is_asset = request.uri().path().starts_with(ASSETS);
+    let mut response = match check(&shared, &request) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.response(headers, language),
+    };
+    let headers = response.headers_mut();
+    let mut set = |name: hyper::header::HeaderName, value: &'static str| {
+        headers.insert(name, HeaderValue::from_static(value));
+    };
+    set(CONTENT_SECURITY_POLICY, POLICY);
+    set(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(REFERRER_POLICY, "no-referrer");
+    set(hyper::header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    set(hyper::header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+    if !is_asset {
+        set(CACHE_CONTROL, "no-store");
+    }
+    response
+}
+
+fn check(shared: &Shared, request: &Request) -> Result<(), Refused> {
+    let (headers, path) = (request.headers(), request.uri().path());
+    let host = host(headers).filter(|host| is_own(host, shared.address.port())).ok_or_else(|| {
+        Refused::new(StatusCode::MISDIRECTED_REQUEST, format!("open the console as http://{}", shared.address))
+    })?;
+    same_site(headers)?;
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        same_origin(headers, host)?;
+        body_type(headers, path, request.method())?;
+    }
+    if PUBLIC.contains(&path) || path.starts_with(ASSETS) {
+        return Ok(());
+    }
+    let session = cookie(headers, &cookie_name(shared));
+    if session.is_some_and(|session| shared.sessions.admits(session)) {
+        return Ok(());
+    }
+    Err(Refused::new(
+        StatusCode::UNAUTHORIZED,
+        "no session: open the URL that plimsoll printed; each URL works once, and a page of the console makes another",
+    ))
+}
+
+/// Name of the session cookie. Cookies do not distinguish ports, so the name has to.
+pub fn cookie_name(shared: &Shared) -> String {
+    format!("plimsoll-{}", shared.address.port())
+}
+
+/// A cookie of the request.
+pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let lines = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// The only `Host` header of a request.
+fn host(headers: &HeaderMap) -> Option<&str> {
+    let mut hosts = headers.get_all(HOST).into_iter();
+    let host = hosts.next()?.to_str().ok();
+    host.filter(|_| hosts.next().is_none())
+}
+
+/// True for names of the loopback interface with the port of this server.
+fn is_own(host: &str, port: u16) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, digits)) if digits == port.to_string() => name,
+        _ => return false,
+    };
+    matches!(name, "127.0.0.1" | "localhost" | "[::1]")
+}
+
+/// Refuses requests that a page of another site starts, other than links to a page.
+fn same_site(headers: &HeaderMap) -> Result<(), Refused> {
+    let value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+    let is_foreign = value("sec-fetch-site").is_some_and(|site| site != b"same-origin" && site != b"none");
+    let is_link = value("sec-fetch-mode") == Some(b"navigate") && value("sec-fetch-dest") == Some(b"document");
+    if is_foreign && !is_link {
+        return Err(Refused::new(StatusCode::FORBIDDEN, "requests of other sites are refused"));
+    }
+    Ok(())
+}
+
+fn same_origin(headers: &HeaderMap, host: &str) -> Result<(), Refused> {
+    let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
+    if origin == Some(&format!("http://{host}")) {
+        return Ok(());
+    }
+    Err(Refused::new(StatusCode::FORBIDDEN, "a change needs the Origin of the console itself"))
+}
+
+fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), Refused> {
+    if *method == Method::DELETE {
+        return Ok(());
+    }
+    let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+    let media = media.split(';').next().unwrap_or_default().trim();
+    let is_upload = *method == Method::PUT && path.starts_with(UPLOADS);
+    let wanted = if is_upload { RAW } else { JSON };
+    if media == wanted {
+        return Ok(());
+    }
+    Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {wanted}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_own;
+
+    #[test]
+    fn only_loopback_names_with_the_port_are_own() {
+        for host in ["127.0.0.1:7580", "localhost:7580", "[::1]:7580"] {
+            assert!(is_own(host, 7580), "{host}");
+        }
+        for host in ["127.0.0.1", "127.0.0.1:80", "evil.example:7580", "localhost.evil.example:7580", "", "[::2]:7580"]
+        {
+            assert!(!is_own(host, 7580), "{host}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Measurements in progress: started, followed point by point, stopped. At most one runs, as two would disturb each other.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hyper::StatusCode;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::Shared;
+use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::commands::{CurvePoint, MeasureEvent, Observer, StateOfMeasurement};
+use crate::events::EventSender;
+use crate::story;
+
+/// Presets that need no further input.
+pub const PRESETS: [&str; 5] = ["oltp", "redo", "scan", "backup", "etcd"];
+/// Finished measurements that are listed.
+const MAX_FINISHED: usize = 12;
+/// Notices kept of a measurement.
+const MAX_NOTICES: usize = 50;
+
+/// All measurements of this run of the service.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    next: AtomicU64,
+    jobs: Mutex<Vec<Arc<Job>>>,
+}
+
+#[derive(Debug)]
+struct Job {
+    id: u64,
+    /// Command line that repeats it.
+    command: String,
+    path: String,
+    case: Option<String>,
+    stop: Arc<AtomicBool>,
+    state: Mutex<JobState>,
+    /// Number of changes of the state.
+    changed: watch::Sender<u64>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+struct JobState {
+    progress: StateOfMeasurement,
+    points: Vec<CurvePoint>,
+    notices: Vec<String>,
+    /// Set at the end.
+    ended: Option<End>,
+}
+
+/// End of a measurement.
+#[derive(Clone, Debug, Serialize)]
+struct End {
+    /// Name of the kept run.
+    run: Option<String>,
+    /// Why there is none.
+    error: Option<String>,
+    /// Whether the user stopped it.
+    stopped: bool,
+    /// Case of the reports that the volume was chosen for.
+    story: Option<String>,
+}
+
+/// What to measure.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MeasureRequest {
+    /// Directory, file, device or URI of an export.
+    pub path: String,
+    /// Load.
+    pub preset: String,
+    /// Time for measuring, such as `30s`; about a minute without it.
+    pub duration: String,
+    /// Objective, such as `p99<=1ms`.
+    pub objective: String,
+    /// Size of the file in a directory.
+    pub size: String,
+    /// Share of reads in percent.
+    pub reads: String,
+    /// Rough figures in ten seconds.
+    pub quick: bool,
+    /// The data of the path may be overwritten.
+    pub destroy: bool,
+    /// Uploaded reports that the measured volume was chosen for.
+    pub case: Option<String>,
+}
+
+impl MeasureRequest {
+    /// Arguments of `plimsoll measure`.
+    pub fn arguments(&self) -> Result<Vec<String>, Refused> {
+        if self.path.trim().is_empty() {
+            return Err(Refused::bad("name a directory, a file, a block device or the URI of an export"));
+        }
+        let mut arguments = vec!["measure".to_owned()];
+        let options = [
+            ("preset", &self.preset),
+            ("duration", &self.duration),
+            ("objective", &self.objective),
+            ("size", &self.size),
+            ("reads", &self.reads),
+        ];
+        let given = options.iter().filter(|(_, value)| !value.trim().is_empty());
+        arguments.extend(given.map(|(name, value)| format!("--{name}={}", value.trim())));
+        arguments.extend(self.quick.then(|| "--quick".to_owned()));
+        arguments.extend(self.destroy.then(|| format!("--destroy={}", self.path)));
+        arguments.extend(["--".to_owned(), self.path.clone()]);
+        Ok(arguments)
+    }
+}
+
+impl Jobs {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
+        // Poisoning is harmless: the list changes in single steps.
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Job>, Refused> {
+        let found = self.list().iter().find(|job| job.id.to_string() == id).cloned();
+        found.ok_or_else(|| Refused::not_found("no such measurement: the list has all of this run of the service"))
+    }
+
+    /// Stops all measurements.
+    pub fn stop_all(&self) {
+        self.list().iter().for_each(|job| job.stop.store(true, Ordering::Relaxed));
+    }
+}
+
+impl Job {
+    fn state(&self) -> MutexGuard<'_, JobState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_running(&self) -> bool {
+        self.state().ended.is_none()
+    }
+
+    fn note(&self, event: MeasureEvent) {
+        let mut state = self.state();
+        match event {
+            MeasureEvent::State(progress) => state.progress = progress,
+            MeasureEvent::Point(point) => state.points.push(point),
+            MeasureEvent::Notice { text } if state.notices.len() < MAX_NOTICES => state.notices.push(text),
+            MeasureEvent::Notice { .. } => {}
+        }
+        drop(state);
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    fn end(&self, outcome: Result<String, String>) {
+        let stopped = self.stop.load(Ordering::Relaxed);
+        let (run, error) = match outcome {
+            Ok(run) => (Some(run), None),
+            Err(error) => (None, Some(error)),
+        };
+        let story = self.case.clone().filter(|_| run.is_some());
+        self.state().ended = Some(End { run, error, stopped, story });
+        self.changed.send_modify(|count| *count += 1);
+    }
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    id: u64,
+    command: &'a str,
+    path: &'a str,
+    running: bool,
+    points: usize,
+    run: Option<String>,
+}
+
+/// All measurements, newest first.
+pub fn list(shared: &Shared) -> Answer {
+    let jobs = shared.jobs.list().clone();
+    let listed = |job: &Arc<Job>| {
+        let state = job.state().clone();
+        serde_json::json!(Listed {
+            id: job.id,
+            command: &job.command,
+            path: &job.path,
+            running: state.ended.is_none(),
+            points: state.points.len(),
+            run: state.ended.and_then(|end| end.run),
+        })
+    };
+    Answer::json(&jobs.iter().rev().map(listed).collect::<Vec<_>>())
+}
+
+/// Starts a measurement. Its refusals arrive as the end of the measurement.
+pub fn start(shared: &Shared, input: &Input) -> Outcome {
+    let request: MeasureRequest = input.read()?;
+    let arguments = request.arguments()?;
+    let job = Arc::new(Job {
+        id: shared.jobs.next.fetch_add(1, Ordering::Relaxed) + 1,
+        command: format!("plimsoll {}", arguments.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        path: request.path.clone(),
+        case: request.case,
+        stop: Arc::default(),
+        state: Mutex::default(),
+        changed: watch::channel(0).0,
+    });
+    {
+        let mut jobs = shared.jobs.list();
+        if jobs.iter().any(|job| job.is_running()) {
+            return Err(Refused::new(
+                StatusCode::CONFLICT,
+                "a measurement is in progress, and two would disturb each other: stop it, or wait for its end",
+            ));
+        }
+        let surplus = (jobs.len() + 1).saturating_sub(MAX_FINISHED);
+        jobs.drain(..surplus);
+        jobs.push(Arc::clone(&job));
+    }
+    let measure = shared.commands.measure;
+    let directory = shared.directory.clone();
+    let worker = Arc::clone(&job);
+    let work = move || {
+        let sink = Arc::clone(&worker);
+        let observer = Observer::new(move |event| sink.note(event), Arc::clone(&worker.stop));
+        let call = std::panic::AssertUnwindSafe(|| measure(&arguments, observer));
+        let outcome = std::panic::catch_unwind(call);
+        let outcome =
+            outcome.unwrap_or_else(|_| Err("the measurement failed: see the output of the program".to_owned()));
+        if let (Ok(run), Some(case)) = (&outcome, &worker.case) {
+            story::note_run(&directory, case, run);
+        }
+        worker.end(outcome);
+    };
+    let thread = std::thread::Builder::new().name("measurement".into()).spawn(work);
+    if let Err(error) = thread {
+        job.end(Err(format!("no thread for the measurement: {error}")));
+    }
+    Ok(Answer::json(&serde_json::json!({ "id": job.id, "command": job.command })))
+}
+
+/// A word of a command line.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%@+".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Stops a measurement; its points are kept.
+pub fn stop(shared: &Shared, input: &Input) -> Outcome {
+    shared.jobs.find(input.part(0))?.stop.store(true, Ordering::Relaxed);
+    Ok(Answer::Done)
+}
+
+/// Removes a finished measurement from the list; its run stays.
+pub fn remove(shared: &Shared, input: &Input) -> Outcome {
+    let job = shared.jobs.find(input.part(0))?;
+    if job.is_running() {
+        return Err(Refused::new(StatusCode::CONFLICT, "the measurement is in progress: stop it first"));
+    }
+    shared.jobs.list().retain(|other| other.id != job.id);
+    Ok(Answer::Done)
+}
+
+/// Sends all points so far, then each new one, and the progress.
+pub async fn follow(shared: &Shared, id: &str, sender: &EventSender) {
+    let Ok(job) = shared.jobs.find(id) else {
+        sender.send("gone", "{}").await;
+        return;
+    };
+    let mut changes = job.changed.subscribe();
+    let (mut points, mut notices) = (0, 0);
+    loop {
+        changes.mark_unchanged();
+        let state = job.state().clone();
+        for point in &state.points[points..] {
+            sender.send("point", &serde_json::to_string(point).unwrap_or_default()).await;
+        }
+        for text in &state.notices[notices..] {
+            sender.send("notice", &serde_json::json!({ "text": text }).to_string()).await;
+        }
+        (points, notices) = (state.points.len(), state.notices.len());
+        let is_open = sender.send("state", &serde_json::to_string(&state.progress).unwrap_or_default()).await;
+        if let Some(end) = &state.ended {
+            sender.send("end", &serde_json::to_string(end).unwrap_or_default()).await;
+            return;
+        }
+        if !is_open || changes.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_cannot_become_flags() {
+        let request = MeasureRequest { path: "--destroy".into(), preset: "oltp --json x".into(), ..Default::default() };
+        assert_eq!(request.arguments().unwrap(), ["measure", "--preset=oltp --json x", "--", "--destroy"]);
+        assert!(MeasureRequest::default().arguments().is_err());
+        assert_eq!((quoted("a b"), quoted("--size=1GiB")), ("'a b'".into(), "--size=1GiB".into()));
+    }
+}

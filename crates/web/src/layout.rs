@@ -1,0 +1,114 @@
+//! The frame of every page: head, menu, language switch, status line.
+
+use hyper::StatusCode;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::answer::Answer;
+use crate::language::Language;
+
+/// A page of the console.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    /// Title of the document.
+    pub title: &'a str,
+    /// Path of the menu entry.
+    pub place: &'a str,
+    /// Scripts beside the common one.
+    pub scripts: &'a [&'a str],
+    /// Language of labels.
+    pub language: Language,
+}
+
+/// Menu: path, label in English and in Japanese.
+const MENU: [(&str, &str, &str); 4] = [
+    ("/", "Volumes", "ボリューム"),
+    ("/measure", "Measure", "測定"),
+    ("/choose", "Choose", "選定"),
+    ("/model", "Model", "モデル"),
+];
+
+/// A page with the menu.
+pub fn page(frame: &Frame<'_>, content: &Markup) -> Answer {
+    let language = frame.language;
+    let body = html! {
+        a class="skip" href="#content" { (language.pick("Skip to content", "本文へ")) }
+        header class="bar" {
+            a class="brand" href="/" { (mark()) "plimsoll" }
+            nav aria-label=(language.pick("Main", "メイン")) {
+                @for (path, english, japanese) in MENU {
+                    a href=(path) aria-current=[(path == frame.place).then_some("page")] { (language.pick(english, japanese)) }
+                }
+            }
+            div class="tools" {
+                button type="button" id="link" class="quiet" { (language.pick("Share", "共有")) }
+                button type="button" id="language" class="quiet" data-to=(language.pick("ja", "en"))
+                    lang=(language.pick("ja", "en")) { (language.pick("日本語", "English")) }
+            }
+        }
+        p id="lost" class="banner" role="alert" hidden {
+            (language.pick("The connection is lost. Retrying.", "接続が切れました。再接続しています。"))
+        }
+        p id="trouble" class="banner" role="alert" hidden {}
+        main id="content" tabindex="-1" { (content) }
+        p id="status" class="visually-hidden" role="status" {}
+    };
+    Answer::Html(document(frame, &body))
+}
+
+fn document(frame: &Frame<'_>, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang=(frame.language.tag()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (frame.title) " – plimsoll" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/assets/report.css";
+                link rel="stylesheet" href="/assets/console.css";
+                script defer src="/assets/plot.js" {}
+                script defer src="/assets/console.js" {}
+                @for script in frame.scripts { script defer src={ "/assets/" (script) } {} }
+            }
+            body { (body) }
+        }
+    }
+}
+
+/// The page that exchanges the token in the URL for a session.
+pub fn entrance(language: Language) -> Markup {
+    let frame = Frame { title: "plimsoll", place: "", scripts: &["enter.js"], language };
+    document(
+        &frame,
+        &html! {
+            main id="content" class="entrance" {
+                (mark())
+                h1 { "plimsoll" }
+                p id="entry" role="status" { (language.pick("Opening the console …", "コンソールを開いています…")) }
+                noscript { p { (language.pick("The console needs JavaScript.", "JavaScript が必要です。")) } }
+            }
+        },
+    )
+}
+
+/// A refusal as a page.
+pub fn refusal(status: StatusCode, message: &str, language: Language) -> Answer {
+    let frame = Frame { title: status.canonical_reason().unwrap_or("Refused"), place: "", scripts: &[], language };
+    let content = html! {
+        h1 { (status.as_u16()) " " (status.canonical_reason().unwrap_or("Refused")) }
+        p class="lead" { (message) }
+        p { a href="/" { (language.pick("All volumes", "ボリューム一覧")) } }
+    };
+    page(&frame, &content)
+}
+
+/// The Plimsoll mark.
+fn mark() -> Markup {
+    html! {
+        svg class="logo" viewBox="0 0 32 32" aria-hidden="true" {
+            circle cx="16" cy="16" r="10" fill="none" stroke="currentColor" stroke-width="3" {}
+            path d="M1 16h30" stroke="currentColor" stroke-width="3" {}
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The web console: pages of volumes, measurements, choices and models, served to a browser over HTTP.
+//!
+//! Listens on the loopback interface and needs no network. Figures come from the service, the catalogue and `choose`;
+//! the commands that need more of the program are passed in as functions.
+
+mod answer;
+mod assets;
+mod choose;
+mod commands;
+mod events;
+mod figures;
+mod guard;
+mod jobs;
+mod language;
+mod layout;
+mod live;
+mod models;
+mod pages;
+mod reports;
+mod routes;
+mod runs;
+mod server;
+mod session;
+mod story;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use plimsoll_catalogue::Catalogue;
+use plimsoll_service::Service;
+use tokio::sync::watch;
+
+pub use commands::{AttachRequest, Commands, CurvePoint, MeasureEvent, Observer, StateOfMeasurement};
+
+use crate::jobs::Jobs;
+use crate::live::Live;
+use crate::reports::Reports;
+use crate::session::Sessions;
+
+/// Everything that the console needs.
+#[derive(Debug)]
+pub struct ConsoleOptions {
+    /// Listening socket on a loopback address.
+    pub listener: TcpListener,
+    /// Directory of sessions and uploaded reports; created with mode 0700 if missing.
+    pub directory: PathBuf,
+    /// Directory of kept runs; `None` if there is no home directory.
+    pub runs: Option<PathBuf>,
+    /// The volumes.
+    pub service: Service,
+    /// All known products, including those of the user.
+    pub products: Catalogue,
+    /// Commands of the program.
+    pub commands: Commands,
+}
+
+/// Thread that serves the console; dropping this stops it.
+#[derive(Debug)]
+pub struct WebConsole {
+    stop: watch::Sender<bool>,
+    shared: Arc<Shared>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+/// State that all requests share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub address: SocketAddr,
+    pub directory: PathBuf,
+    pub runs: Option<PathBuf>,
+    pub service: Service,
+    pub products: Catalogue,
+    pub commands: Commands,
+    pub sessions: Sessions,
+    pub live: Live,
+    pub jobs: Jobs,
+    pub reports: Reports,
+    pub run_list: runs::RunList,
+    pub articles: models::Articles,
+}
+
+impl WebConsole {
+    /// Starts serving.
+    ///
+    /// # Errors
+    /// The address is not a loopback address, or the directory or the runtime cannot be created.
+    pub fn open(options: ConsoleOptions) -> io::Result<Self> {
+        let ConsoleOptions { listener, directory, runs, service, products, commands } = options;
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "{address} is reachable from other hosts: listen on 127.0.0.1, and forward the port with ssh -L"
+                ),
+            ));
+        }
+        session::make_private(&directory)?;
+        let sessions = Sessions::open(&directory)?;
+        let reports = Reports::open(&directory)?;
+        let live = Live::new(service.clone());
+        let shared = Shared {
+            address,
+            directory,
+            runs,
+            service,
+            products,
+            commands,
+            sessions,
+            live,
+            jobs: Jobs::default(),
+            reports,
+            run_list: runs::RunList::default(),
+            articles: models::Articles::default(),
+        };
+        let shared = Arc::new(shared);
+        let (stop, stopped) = watch::channel(false);
+        let thread = server::start(listener, Arc::clone(&shared), stopped)?;
+        Ok(Self { stop, shared, thread: Some(thread) })
+    }
+
+    /// A URL that opens the console once.
+    ///
+    /// # Errors
+    /// The system gives no random bytes.
+    pub fn url(&self) -> io::Result<String> {
+        self.shared.link()
+    }
+}
+
+impl Shared {
+    /// A URL that opens the console once. The token is in the fragment, which browsers do not send.
+    pub fn link(&self) -> io::Result<String> {
+        Ok(format!("http://{}/enter#{}", self.address, self.sessions.link()?))
+    }
+}
+
+/// Stops accepting, ends event streams and measurements, and waits for responses in progress.
+impl Drop for WebConsole {
+    fn drop(&mut self) {
+        self.shared.jobs.stop_all();
+        // Fails only if the thread has already ended.
+        let _ = self.stop.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

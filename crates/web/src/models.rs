@@ -1,0 +1,161 @@
+//! Models: any configuration or stages, simulated as they are typed, over measured runs; and the articles.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use maud::{PreEscaped, html};
+use plimsoll_report::page_fragment;
+use serde::{Deserialize, Serialize};
+
+use crate::Shared;
+use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::commands::{CurvePoint, Observer};
+use crate::figures;
+use crate::jobs::PRESETS;
+use crate::layout::{self, Frame};
+
+/// Longest text of a model.
+const MODEL_BYTES: usize = 4_096;
+/// Time limit of a simulation; the points until then are shown.
+const SIMULATION_TIMEOUT: Duration = Duration::from_secs(4);
+/// Virtual time of a step of an article.
+const STEP: &str = "500ms";
+/// Time limit of an article.
+const ARTICLE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Articles: name, title, configuration.
+const ARTICLES: [(&str, &str, &str); 5] = [
+    ("oci-levels", "OCI block volumes of several levels and sizes, with dd", "oci:50GB@0vpu"),
+    ("oci-uhp", "OCI block volumes of Ultra High Performance, with fio", "oci:1500GB@120vpu"),
+    ("tr4969", "NetApp TR-4969: AFF A-Series and C-Series under a ladder of threads", "netapp/aff-a800"),
+    ("sakura", "SATA disk, SSD and ioDrive of rented servers, with Bonnie++ and tiotest", "sakura/sas-hdd"),
+    ("azure-striping", "Disks of Azure in 2014, one and two striped, with CrystalDiskMark 3.0.3", "azure/2014:1023GB"),
+];
+
+/// Fragments of the articles that were simulated.
+pub type Articles = Mutex<BTreeMap<&'static str, String>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SimulateRequest {
+    model: String,
+    #[serde(default)]
+    preset: String,
+    #[serde(default)]
+    reads: String,
+    #[serde(default)]
+    block: String,
+}
+
+#[derive(Serialize)]
+struct Simulated {
+    points: Vec<CurvePoint>,
+    load_line: Option<String>,
+    /// Whether the time limit ended the simulation.
+    cut: bool,
+    usd: Option<String>,
+    jpy: Option<String>,
+}
+
+/// The form, the chart and the list of articles.
+pub fn page(input: &Input) -> Answer {
+    let l = input.language;
+    let frame = Frame { title: l.pick("Model", "モデル"), place: "/model", scripts: &["model.js"], language: l };
+    let content = html! {
+        h1 { (l.pick("Model", "モデル")) }
+        section class="card" {
+            form id="model" {
+                label class="wide" { (l.pick("Configurations or stages, one in each line", "構成またはステージ（1行に1つ）"))
+                    textarea name="models" rows="3" spellcheck="false" autocomplete="off" { "oci:256GB@20vpu\naws/gp3:256GiB" } }
+                div class="row" {
+                    label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
+                    label { (l.pick("Reads, %", "読み取り %")) input name="reads" inputmode="numeric" autocomplete="off" placeholder="70"; }
+                    label { (l.pick("Block size", "ブロックサイズ")) input name="block" autocomplete="off" placeholder="8KiB"; }
+                    label { (l.pick("Measured run over it", "重ねる測定結果")) select name="run" { option value="" { "–" } } }
+                }
+            }
+            p id="message" class="message" role="status" data-busy=(l.pick("Simulating …", "シミュレーション中…"))
+                data-cut=(l.pick("time limit reached, no load line", "時間制限に達したため負荷線なし")) {}
+            div id="curve" class="plot tall" data-height="400" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
+            ul id="lines" class="plain" {}
+        }
+        section class="card" {
+            h2 { (l.pick("Published benchmarks, simulated", "公開ベンチマークの再現")) }
+            ul class="plain" { @for (name, title, config) in ARTICLES {
+                li { a href={ "/model/articles/" (name) } { (title) } " " code { (config) } }
+            } }
+        }
+    };
+    layout::page(&frame, &content)
+}
+
+/// Simulates a model within a time limit.
+pub fn simulate(shared: &Shared, input: &Input) -> Outcome {
+    let request: SimulateRequest = input.read()?;
+    let model = request.model.trim();
+    if model.is_empty() || model.len() > MODEL_BYTES {
+        return Err(Refused::bad("write a configuration such as oci:256GB@20vpu, or stages such as station(8, 80us)"));
+    }
+    let mut arguments = vec!["simulate".to_owned(), "--quick".to_owned()];
+    for (name, value) in [("preset", &request.preset), ("reads", &request.reads), ("block-size", &request.block)] {
+        if !value.trim().is_empty() {
+            arguments.push(format!("--{name}={}", value.trim()));
+        }
+    }
+    arguments.extend(["--".to_owned(), model.to_owned()]);
+    let stop = Arc::clone(&input.cancelled);
+    let observer = Observer::new(|_| (), Arc::clone(&stop));
+    let curve = limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(&arguments, observer));
+    let curve = curve.map_err(Refused::bad)?;
+    let priced = figures::offer(shared, model).ok().map(|offer| figures::of_offer(&offer));
+    let load_line = curve.load_line.map(|line| plimsoll_report::words::load_line(&line));
+    Ok(Answer::json(&Simulated {
+        points: curve.runs.iter().map(CurvePoint::of).collect(),
+        load_line,
+        cut: stop.load(Ordering::Relaxed),
+        usd: priced.as_ref().and_then(|figures| figures.usd.clone()),
+        jpy: priced.and_then(|figures| figures.jpy),
+    }))
+}
+
+/// Runs `work`, and sets `stop` when the time is over.
+fn limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waiting.recv_timeout(span) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+/// An article, simulated.
+pub fn article_page(shared: &Shared, input: &Input) -> Outcome {
+    let known = ARTICLES.iter().find(|(name, ..)| *name == input.part(0));
+    let (name, title, config) = known.ok_or_else(|| Refused::not_found("no such article: the list has five"))?;
+    let known = shared.articles.lock().unwrap_or_else(PoisonError::into_inner).get(*name).cloned();
+    let fragment = match known {
+        Some(fragment) => fragment,
+        None => simulated_article(shared, input, name, config)?,
+    };
+    let frame = Frame { title, place: "/model", scripts: &["report.js"], language: input.language };
+    Ok(layout::page(&frame, &html! { div class="report" lang="en" { (PreEscaped(fragment)) } }))
+}
+
+/// Simulates an article; a complete one is kept, as the same simulation gives the same figures.
+fn simulated_article(shared: &Shared, input: &Input, name: &'static str, config: &str) -> Result<String, Refused> {
+    let arguments = ["suite", "articles", "--article", name, "--measure", STEP, config].map(str::to_owned);
+    let stop = Arc::clone(&input.cancelled);
+    let observer = Observer::new(|_| (), Arc::clone(&stop));
+    let page = limited(ARTICLE_TIMEOUT, &stop, || (shared.commands.suite)(&arguments, observer));
+    let fragment = page_fragment(&page.map_err(Refused::bad)?).into_string();
+    if !stop.load(Ordering::Relaxed) {
+        shared.articles.lock().unwrap_or_else(PoisonError::into_inner).insert(name, fragment.clone());
+    }
+    Ok(fragment)
+}

@@ -1,0 +1,328 @@
+//! Pages of volumes: the overview, and a volume with its level slider, charts and operations.
+
+use std::path::Path;
+
+use maud::{Markup, html};
+use plimsoll_service::api::{Stats, Volume};
+use plimsoll_units::Bytes;
+use serde::Serialize;
+
+use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::commands::AttachRequest;
+use crate::language::Language;
+use crate::layout::{self, Frame};
+use crate::{Shared, live, story};
+
+/// All volumes, groups, and the form that creates a volume.
+pub fn volumes(shared: &Shared, input: &Input) -> Outcome {
+    let l = input.language;
+    let groups = shared.service.groups()?;
+    let about = shared.service.about()?;
+    let frame =
+        Frame { title: l.pick("Volumes", "ボリューム"), place: "/", scripts: &["volumes.js"], language: l };
+    let content = html! {
+        h1 { (l.pick("Volumes", "ボリューム")) }
+        dl class="tiles" id="sum" {
+            (tile("sum-volumes", l.pick("Volumes", "ボリューム")))
+            (tile("sum-iops", "IOPS"))
+            (tile("sum-mbps", "MB/s"))
+            (tile("sum-cost", l.pick("Cost so far", "累計費用")))
+            (tile("sum-faithful", l.pick("Faithful", "再現精度")))
+        }
+        div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Volumes", "ボリューム一覧")) {
+            table id="volumes" data-faithful=(l.pick("faithful", "忠実")) data-idle=(l.pick("idle", "待機中"))
+                data-snapshot=(l.pick("snapshot", "スナップショット")) {
+                thead { tr {
+                    th scope="col" { (l.pick("Name", "名前")) }
+                    th scope="col" class="l" { (l.pick("Product", "製品")) }
+                    th scope="col" { (l.pick("Size", "容量")) }
+                    th scope="col" { "IOPS" }
+                    th scope="col" { "MB/s" }
+                    th scope="col" { "p50" }
+                    th scope="col" { "p99" }
+                    th scope="col" { (l.pick("Queue depth", "キュー深度")) }
+                    th scope="col" class="l" { (l.pick("Last minute", "直近1分")) }
+                    th scope="col" class="l" { (l.pick("Emulation", "再現")) }
+                    th scope="col" { (l.pick("Cost so far", "累計費用")) }
+                } }
+                tbody {}
+            }
+        }
+        p id="none" class="lead" hidden {
+            (l.pick("There are no volumes. Create one below.", "ボリュームはありません。下で作成してください。"))
+        }
+        (create_form(l, &groups))
+        section class="card" {
+            h2 { (l.pick("Groups", "グループ")) }
+            p class="lead" { (l.pick("Volumes of a group share the limits of an instance.", "グループのボリュームはインスタンスの上限を共有します。")) }
+            @if !groups.is_empty() {
+                ul class="plain" { @for group in &groups {
+                    li { strong { (group.name) } " " (group.like) " "
+                        button type="button" class="quiet" data-action="delete-group" data-name=(group.name) { (l.pick("Delete", "削除")) } }
+                } }
+            }
+            form id="group" class="row" {
+                label { (l.pick("Name", "名前")) input name="name" required maxlength="64"; }
+                label { (l.pick("Instance", "インスタンス")) input name="like" required placeholder="oci/VM.Standard.E4.Flex:16ocpu"; }
+                button { (l.pick("Create group", "グループを作成")) }
+            }
+        }
+        p class="lead" {
+            (l.pick("Data directory", "データ領域")) ": " (about.directory) "; "
+            (Bytes::new(about.used_bytes)) " / " (Bytes::new(about.capacity_bytes)) ". "
+            @if about.slow > 1 { (l.pick("Model time is slower than the clock by a factor of ", "モデル時間の遅延係数: ")) (about.slow) "." }
+        }
+    };
+    Ok(layout::page(&frame, &content))
+}
+
+fn tile(id: &str, name: &str) -> Markup {
+    html! { div { dt { (name) } dd id=(id) { "–" } } }
+}
+
+fn create_form(l: Language, groups: &[plimsoll_service::api::Group]) -> Markup {
+    html! {
+        section class="card" {
+            h2 { (l.pick("Create a volume", "ボリュームを作成")) }
+            form id="create" {
+                div class="row" {
+                    label { (l.pick("Name", "名前")) input name="name" required maxlength="64" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.\\-]*"; }
+                    label class="wide" {
+                        (l.pick("Product or configuration", "製品または構成"))
+                        input name="like" required autocomplete="off" role="combobox" aria-expanded="false" aria-controls="products"
+                            aria-autocomplete="list" placeholder="oci:100GB@10vpu";
+                    }
+                    @if !groups.is_empty() {
+                        label { (l.pick("Group", "グループ")) select name="group" {
+                            option value="" { "–" } @for group in groups { option { (group.name) } }
+                        } }
+                    }
+                }
+                ul id="products" class="options" role="listbox" aria-label=(l.pick("Products", "製品")) hidden {}
+                (sliders(l))
+                (figures(l))
+                p { button { (l.pick("Create", "作成")) } }
+            }
+        }
+    }
+}
+
+/// Sliders of level and size; hidden until a configuration has them.
+fn sliders(l: Language) -> Markup {
+    html! {
+        div class="sliders" {
+            label class="slider" data-slider="level" hidden {
+                span { span class="name" { (l.pick("Level", "レベル")) } " " output {} }
+                input type="range" name="level";
+            }
+            label class="slider" data-slider="size" hidden {
+                span { span class="name" { (l.pick("Size", "容量")) } " " output {} }
+                input type="range" name="size" min="0" max="1000" step="1";
+            }
+        }
+    }
+}
+
+/// Figures that follow the sliders.
+fn figures(l: Language) -> Markup {
+    html! {
+        dl class="tiles figures" hidden {
+            div { dt { "IOPS" } dd data-figure="iops" { "–" } dd class="small" data-figure="iops_limit" {} }
+            div { dt { "MB/s" } dd data-figure="mbps" { "–" } dd class="small" data-figure="bytes_limit" {} }
+            div { dt { (l.pick("A month, USD", "月額 USD")) } dd data-figure="usd" { "–" } }
+            div { dt { (l.pick("A month, JPY", "月額 JPY")) } dd data-figure="jpy" { "–" } }
+        }
+        p class="message" data-figure="message" role="status" {}
+    }
+}
+
+/// A volume.
+pub fn volume(shared: &Shared, input: &Input) -> Outcome {
+    let l = input.language;
+    let volume = shared.service.volume(input.part(0))?;
+    let others = shared.service.list()?;
+    let case = story::case_of(shared, &volume.name);
+    let frame = Frame { title: &volume.name, place: "/", scripts: &["volume.js"], language: l };
+    let content = html! {
+        div id="volume" data-name=(volume.name) data-size=(volume.size_bytes) data-uri=(volume.uris.first().map_or("", String::as_str))
+            data-marks=(l.pick("level", "レベル")) data-faithful=(l.pick("faithful", "忠実")) data-idle=(l.pick("idle", "待機中")) {
+            h1 { (volume.name) " " small id="like" { (volume.like) } }
+            dl class="tiles" {
+                (tile("iops", "IOPS"))
+                (tile("mbps", "MB/s"))
+                (tile("p50", "p50"))
+                (tile("p99", "p99"))
+                (tile("depth", l.pick("Queue depth", "キュー深度")))
+                (tile("clients", l.pick("Clients", "クライアント")))
+                (tile("faithful", l.pick("Emulation", "再現")))
+                (tile("cost", l.pick("Cost so far", "累計費用")))
+            }
+            @if volume.writable { (level_card(l)) }
+            div class="charts" {
+                section class="card" { h2 { (l.pick("Throughput", "スループット")) } div id="rate" class="plot" role="img" aria-label="IOPS" {} }
+                section class="card" { h2 { (l.pick("Response time", "応答時間")) } div id="latency" class="plot" role="img" aria-label="p50, p99" {} }
+            }
+            section class="card" {
+                h2 { (l.pick("Measure", "測定")) }
+                @if let Some(case) = &case { p { (l.pick("Emulates a choice for ", "選定の対象: ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
+                form id="measure" class="row" data-case=[case.as_ref()] {
+                    label { (l.pick("Load", "負荷")) select name="preset" { @for preset in crate::jobs::PRESETS { option { (preset) } } } }
+                    label class="check" { input type="checkbox" name="writes"; (l.pick("Write, too: the data of the volume are lost", "書き込みも測定（データは失われます）")) }
+                    button { (l.pick("Measure this volume", "このボリュームを測定")) }
+                }
+            }
+            (operations(l, &volume, &others))
+            (details(l, &volume))
+        }
+    };
+    Ok(layout::page(&frame, &content))
+}
+
+fn level_card(l: Language) -> Markup {
+    html! {
+        section class="card" id="levels" {
+            h2 { (l.pick("Level and size", "レベルと容量")) }
+            (sliders(l))
+            (figures(l))
+            p class="actions" {
+                button type="button" id="force" hidden { (l.pick("Disconnect the clients and change", "切断して変更")) }
+                button type="button" id="grow" hidden { (l.pick("Grow to this size", "この容量に拡張")) }
+            }
+            form id="other" class="row" {
+                label class="wide" { (l.pick("Other settings, or another product", "他の設定・製品"))
+                    input name="to" autocomplete="off" placeholder="20vpu, iops=12000, aws/gp3:100GiB"; }
+                button { (l.pick("Change", "変更")) }
+            }
+        }
+    }
+}
+
+/// Operations as the control API has them.
+fn operations(l: Language, volume: &Volume, others: &[Volume]) -> Markup {
+    let is_attached = volume.attachment.is_some();
+    html! {
+        section class="card" {
+            h2 { (l.pick("Operations", "操作")) }
+            div class="forms" {
+                form data-action="snapshot" class="row" {
+                    label { (l.pick("Snapshot", "スナップショット")) input name="name" required placeholder={ (volume.name) "-1" }; }
+                    button { (l.pick("Create", "作成")) }
+                }
+                form data-action="clone" class="row" {
+                    label { (l.pick("Clone", "クローン")) input name="name" required placeholder={ (volume.name) "-2" }; }
+                    button { (l.pick("Create", "作成")) }
+                }
+                @if volume.writable {
+                    form data-action="restore" class="row" {
+                        label { (l.pick("Restore from", "復元元")) select name="from" {
+                            @for other in others.iter().filter(|other| other.name != volume.name) { option { (other.name) } }
+                        } }
+                        button { (l.pick("Restore", "復元")) }
+                    }
+                    (autotune_form(l, volume))
+                    (faults_form(l, volume))
+                }
+                @if is_attached {
+                    form data-action="detach" class="row" { span { (l.pick("Attached to this host", "接続済み")) } button { (l.pick("Detach", "切断")) } }
+                } @else {
+                    form data-action="attach" class="row" {
+                        label { (l.pick("Attach, mounted at", "接続・マウント先")) input name="mountpoint" placeholder="/mnt/data"; }
+                        label { (l.pick("New filesystem", "新規ファイルシステム")) select name="mkfs" { option value="" { "–" } option { "xfs" } option { "ext4" } } }
+                        button { (l.pick("Attach", "接続")) }
+                    }
+                }
+                form data-action="delete" class="row" {
+                    label { (l.pick("Delete with all data: type the name", "削除（名前を入力）")) input name="name" required autocomplete="off" pattern=(volume.name); }
+                    button class="danger" { (l.pick("Delete", "削除")) }
+                }
+            }
+        }
+    }
+}
+
+fn autotune_form(l: Language, volume: &Volume) -> Markup {
+    let tune = volume.autotune.clone().unwrap_or_default();
+    html! {
+        form data-action="autotune" class="row" {
+            label { (l.pick("Autotune: default level", "自動調整: 既定レベル")) input name="default" type="number" min="0" value=[tune.default]; }
+            label { (l.pick("highest", "最大")) input name="most" type="number" min="0" value=[tune.most]; }
+            button { (l.pick("Set", "設定")) }
+            @if volume.autotune.is_some() { button type="button" class="quiet" data-off="autotune" { (l.pick("Disable", "解除")) } }
+        }
+    }
+}
+
+fn faults_form(l: Language, volume: &Volume) -> Markup {
+    html! {
+        form data-action="faults" class="row" {
+            label { (l.pick("Faults: errors per million", "障害: エラー ppm")) input name="errors_ppm" type="number" min="0" max="1000000" value="0"; }
+            label { (l.pick("spikes per million", "遅延 ppm")) input name="spikes_ppm" type="number" min="0" max="1000000" value="0"; }
+            label { (l.pick("spike, ms", "遅延 ms")) input name="spike_ms" type="number" min="0" value="50"; }
+            button { (l.pick("Inject", "注入")) }
+            @if volume.faults.is_some() { button type="button" class="quiet" data-off="faults" { (l.pick("Clear", "解除")) } }
+        }
+    }
+}
+
+fn details(l: Language, volume: &Volume) -> Markup {
+    html! {
+        details class="card" {
+            summary { h2 { (l.pick("Details", "詳細")) } }
+            dl class="about" {
+                dt { (l.pick("Model", "モデル")) } dd { code { (volume.model) } }
+                dt { (l.pick("Created", "作成日時")) } dd { (volume.created) @if let Some(of) = &volume.of { " (" (of) ")" } }
+                @if let Some(group) = &volume.group { dt { (l.pick("Group", "グループ")) } dd { (group) } }
+                @for uri in &volume.uris { dt { "NBD" } dd { code { (uri) } } }
+                @if let Some(attachment) = &volume.attachment {
+                    dt { (l.pick("Attachment", "接続")) }
+                    dd { (attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or("–")) " " (attachment.mountpoint.as_deref().unwrap_or("")) }
+                }
+                @if let Some(cost) = &volume.cost {
+                    dt { (l.pick("Cost", "費用")) }
+                    dd { @for part in &cost.parts { div { (part.like) ": " (part.cost) " " (cost.currency) } } }
+                }
+                @for doubt in &volume.doubts { dt { (l.pick("Doubt", "留意点")) } dd { (doubt) } }
+            }
+        }
+    }
+}
+
+/// History of a volume, compact.
+#[derive(Serialize)]
+struct History {
+    /// Time of the newest second in milliseconds since 1970.
+    at_ms: u64,
+    /// Model seconds, IOPS, bytes per second, p50 and p99 in nanoseconds, and whether the second is faithful.
+    seconds: Vec<(u64, u64, u64, u64, u64, bool)>,
+    /// Level changes.
+    marks: Vec<live::LevelMark>,
+}
+
+/// Recent seconds of a volume as JSON.
+pub fn history(shared: &Shared, name: &str, seconds: usize) -> Option<String> {
+    let Stats { periods, .. } = shared.service.stats(name).ok()?;
+    let recent = &periods[periods.len().saturating_sub(seconds)..];
+    let second = |period: &plimsoll_service::api::Period| {
+        let is_faithful = period.verdict == "faithful";
+        (period.start_s, period.ops, period.bytes, period.p50_ns, period.p99_ns, is_faithful)
+    };
+    let history =
+        History { at_ms: live::now_ms(), seconds: recent.iter().map(second).collect(), marks: shared.live.marks(name) };
+    serde_json::to_string(&history).ok()
+}
+
+/// Attaches a volume to the host.
+pub fn attach(shared: &Shared, input: &Input) -> Outcome {
+    let mut request: AttachRequest = input.read()?;
+    input.part(0).clone_into(&mut request.name);
+    let directory = shared.service.about()?.directory;
+    (shared.commands.attach)(Path::new(&directory), &request).map_err(Refused::bad)?;
+    Ok(Answer::Done)
+}
+
+/// Detaches a volume from the host.
+pub fn detach(shared: &Shared, input: &Input) -> Outcome {
+    let directory = shared.service.about()?.directory;
+    (shared.commands.detach)(Path::new(&directory), input.part(0)).map_err(Refused::bad)?;
+    Ok(Answer::Done)
+}

@@ -1,0 +1,365 @@
+//! Uploaded reports: cases of files in the state directory, readable by the owner only, and deletable.
+//!
+//! A body is stored as it arrives, never a path of the server. What the bytes mean is decided by `plimsoll-ingest`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::{HeaderMap, StatusCode};
+use plimsoll_ingest::{Demand, Ingest, Outcome as Ingested, join};
+use plimsoll_units::Bytes;
+use serde::Serialize;
+use tokio::sync::Semaphore;
+
+use crate::Shared;
+use crate::answer::{Answer, Input, Outcome, Refused, plain_name};
+use crate::choose::{Found, SizeRequest};
+use crate::guard;
+use crate::language::Language;
+use crate::session::{make_private, secret};
+
+/// Bytes of a file.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+/// Bytes of all files.
+const MAX_TOTAL_BYTES: u64 = 2 << 30;
+/// Files of a case.
+const MAX_FILES: usize = 200;
+/// Cases.
+const MAX_CASES: usize = 200;
+/// Concurrent uploads.
+const MAX_UPLOADS: usize = 4;
+/// Timeout between two pieces of an upload.
+const PIECE_TIMEOUT: Duration = Duration::from_secs(15);
+/// Cases whose figures stay in memory.
+const MAX_PARSED: usize = 4;
+/// Header with the name of the file, percent-encoded.
+const NAME_HEADER: &str = "x-file-name";
+/// Folder of cases.
+const FOLDER: &str = "reports";
+
+/// All cases.
+#[derive(Debug)]
+pub struct Reports {
+    folder: PathBuf,
+    uploads: Semaphore,
+    parsed: Mutex<BTreeMap<String, Arc<Parsed>>>,
+    /// Distinguishes parts of files in progress.
+    drafts: AtomicU64,
+}
+
+/// Figures of a case.
+#[derive(Debug)]
+pub struct Parsed {
+    /// Result of each file.
+    pub outcomes: Vec<Ingested>,
+    /// Demand of all files.
+    pub demand: Demand,
+    /// Products that led the last ranking: a slider searches among these.
+    leaders: Mutex<Vec<String>>,
+    /// The last report, with its conditions.
+    report: Mutex<LastReport>,
+}
+
+type LastReport = Option<(SizeRequest, Arc<Found>)>;
+
+/// A case in the list.
+#[derive(Debug, Serialize)]
+pub struct CaseEntry {
+    /// Identifier.
+    pub id: String,
+    /// Names of its files.
+    pub files: Vec<String>,
+    /// Bytes of its files.
+    pub bytes: u64,
+}
+
+impl Reports {
+    /// Cases of earlier runs are kept; parts of uploads are removed.
+    pub fn open(directory: &Path) -> io::Result<Self> {
+        let folder = directory.join(FOLDER);
+        make_private(&folder)?;
+        for case in fs::read_dir(&folder)?.flatten() {
+            for file in fs::read_dir(case.path()).into_iter().flatten().flatten() {
+                if file.path().extension().is_some_and(|end| end == "part") {
+                    fs::remove_file(file.path())?;
+                }
+            }
+        }
+        Ok(Self {
+            folder,
+            uploads: Semaphore::new(MAX_UPLOADS),
+            parsed: Mutex::default(),
+            drafts: AtomicU64::default(),
+        })
+    }
+
+    /// All cases, newest first.
+    pub fn cases(&self) -> Vec<CaseEntry> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut ids: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        ids.sort();
+        let case = |id: String| {
+            let files = self.files(&id);
+            let bytes = files.iter().filter_map(|path| fs::metadata(path).ok()).map(|found| found.len()).sum();
+            CaseEntry { id, files: files.iter().map(|path| name_of(path)).collect(), bytes }
+        };
+        ids.into_iter().rev().map(case).collect()
+    }
+
+    fn files(&self, id: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.join(id)).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_none_or(|end| end != "part")).collect();
+        files.sort();
+        files
+    }
+
+    /// The folder of a case that exists.
+    pub fn folder(&self, id: &str) -> Result<PathBuf, Refused> {
+        let path = self.folder.join(id);
+        if plain_name(id) == id && path.is_dir() {
+            return Ok(path);
+        }
+        Err(Refused::not_found("no such reports: they may have been deleted; upload them again"))
+    }
+
+    /// Figures of a case.
+    pub fn parsed(&self, id: &str) -> Result<Arc<Parsed>, Refused> {
+        self.folder(id)?;
+        if let Some(parsed) = self.known().get(id) {
+            return Ok(Arc::clone(parsed));
+        }
+        let mut outcomes = Vec::new();
+        for path in self.files(id) {
+            let failed = |error: io::Error| Refused::failed(format!("{}: {error}", name_of(&path)));
+            outcomes.extend(ingest(&name_of(&path), &mut File::open(&path).map_err(failed)?).map_err(failed)?);
+        }
+        let outcomes = joined(outcomes);
+        let readings: Vec<_> = outcomes.iter().filter_map(Ingested::reading).collect();
+        let demand = Demand::of(&readings);
+        let parsed = Arc::new(Parsed { demand, outcomes, leaders: Mutex::default(), report: Mutex::default() });
+        let mut known = self.known();
+        if known.len() >= MAX_PARSED {
+            known.pop_first();
+        }
+        known.insert(id.to_owned(), Arc::clone(&parsed));
+        Ok(parsed)
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Parsed>>> {
+        self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Parsed {
+    /// Products that led the last ranking.
+    pub fn leaders(&self) -> MutexGuard<'_, Vec<String>> {
+        self.leaders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last report.
+    pub fn report(&self) -> MutexGuard<'_, LastReport> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reasons for files that could not be used.
+    pub fn refusals(&self) -> Vec<String> {
+        let refusal = |outcome: &Ingested| match outcome {
+            Ingested::Refused { name, refusal } => Some(format!("{name}: {refusal}")),
+            Ingested::Read(_) => None,
+        };
+        self.outcomes.iter().filter_map(refusal).collect()
+    }
+}
+
+/// The name of an uploaded file, without its number.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split_once('-').map_or(name.as_ref(), |(_, name)| name).to_owned()
+}
+
+fn ingest(name: &str, input: &mut dyn Read) -> io::Result<Vec<Ingested>> {
+    let mut ingest = Ingest::new(name);
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        let length = input.read(&mut buffer)?;
+        if length == 0 || !ingest.feed(&buffer[..length]) {
+            break;
+        }
+    }
+    let mut outcomes = ingest.finish();
+    for outcome in &mut outcomes {
+        if let Ingested::Read(reading) = outcome {
+            reading.thin();
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Snapshots of one scope may be in several files.
+fn joined(outcomes: Vec<Ingested>) -> Vec<Ingested> {
+    let (mut readings, mut all) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ingested::Read(reading) => readings.push(*reading),
+            refused @ Ingested::Refused { .. } => all.push(refused),
+        }
+    }
+    let mut joined: Vec<Ingested> =
+        join(readings).into_iter().map(|reading| Ingested::Read(Box::new(reading))).collect();
+    joined.append(&mut all);
+    joined
+}
+
+/// All cases.
+pub fn list(shared: &Shared) -> Answer {
+    Answer::json(&shared.reports.cases())
+}
+
+/// Creates an empty case.
+pub fn create(shared: &Shared, _: &Input) -> Outcome {
+    if shared.reports.cases().len() >= MAX_CASES {
+        return Err(Refused::bad(format!("there are {MAX_CASES} sets of reports: delete some of them")));
+    }
+    let random = secret().map_err(|error| Refused::failed(error.to_string()))?;
+    let id = format!("{}-{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"), &random[..6]);
+    make_private(&shared.reports.folder.join(&id)).map_err(|error| Refused::failed(error.to_string()))?;
+    Ok(Answer::json(&serde_json::json!({ "id": id })))
+}
+
+/// Deletes a case with its files.
+pub fn delete(shared: &Shared, input: &Input) -> Outcome {
+    let folder = shared.reports.folder(input.part(0))?;
+    shared.reports.known().remove(input.part(0));
+    fs::remove_dir_all(folder).map_err(|error| Refused::failed(error.to_string()))?;
+    Ok(Answer::Done)
+}
+
+/// Stores the body of a request as a file of a case.
+pub async fn upload(shared: Arc<Shared>, case: String, request: Request) -> Response {
+    let headers = request.headers().clone();
+    let language = Language::of_cookie(guard::cookie(&headers, "lang"));
+    match stored(&shared, &case, request).await {
+        Ok(answer) => answer.response(),
+        Err(refused) => refused.response(&headers, language),
+    }
+}
+
+async fn stored(shared: &Arc<Shared>, case: &str, request: Request) -> Outcome {
+    let reports = &shared.reports;
+    let folder = reports.folder(case)?;
+    let name = file_name(request.headers())?;
+    let too_large = || {
+        Refused::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!(
+                "a file is limited to {}, all files to {}: delete reports that are not needed",
+                Bytes::new(MAX_FILE_BYTES),
+                Bytes::new(MAX_TOTAL_BYTES)
+            ),
+        )
+    };
+    let _permit = reports.uploads.try_acquire().map_err(|_| {
+        Refused::new(StatusCode::SERVICE_UNAVAILABLE, format!("{MAX_UPLOADS} uploads are in progress: try again later"))
+    })?;
+    let stored: u64 = reports.cases().iter().map(|case| case.bytes).sum();
+    let count = reports.files(case).len();
+    if count >= MAX_FILES {
+        return Err(Refused::bad(format!("a set of reports has at most {MAX_FILES} files")));
+    }
+    let most = MAX_FILE_BYTES.min(MAX_TOTAL_BYTES.saturating_sub(stored));
+    if hyper::body::Body::size_hint(request.body()).lower() > most {
+        return Err(too_large());
+    }
+    let number = reports.drafts.fetch_add(1, Ordering::Relaxed);
+    let draft = Draft { path: folder.join(format!("{number}.part")), kept: AtomicBool::new(false) };
+    let failed = |error: io::Error| Refused::failed(format!("the report cannot be stored: {error}"));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft.path).map_err(failed)?;
+    let mut body = request.into_body();
+    let mut length = 0;
+    loop {
+        let piece = tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await;
+        let piece = piece.map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the upload stopped: try again"))?;
+        let Some(frame) = piece else { break };
+        let frame = frame.map_err(|_| Refused::bad("the upload broke off: try again"))?;
+        let Some(data) = frame.data_ref() else { continue };
+        length += data.len() as u64;
+        if length > most {
+            return Err(too_large());
+        }
+        file.write_all(data).map_err(failed)?;
+    }
+    if length == 0 {
+        return Err(Refused::bad(format!("{name} is empty: choose a report")));
+    }
+    fs::rename(&draft.path, folder.join(format!("{count:03}-{name}"))).map_err(failed)?;
+    draft.kept.store(true, Ordering::Relaxed);
+    reports.known().remove(case);
+    Ok(Answer::json(&serde_json::json!({ "name": name, "bytes": length })))
+}
+
+/// A part of a file; removed unless the upload is complete.
+struct Draft {
+    path: PathBuf,
+    kept: AtomicBool,
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.kept.load(Ordering::Relaxed) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The name of the uploaded file: its last part, without special characters.
+fn file_name(headers: &HeaderMap) -> Result<String, Refused> {
+    let encoded = headers.get(NAME_HEADER).and_then(|name| name.to_str().ok()).unwrap_or_default();
+    let decoded = decoded(encoded);
+    let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = plain_name(last);
+    if Path::new(&name).extension().is_some_and(|end| end == "part") || last.is_empty() {
+        return Err(Refused::bad(format!("{NAME_HEADER}: the name of the file is missing")));
+    }
+    Ok(name)
+}
+
+/// A percent-encoded text.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| *byte == b'%');
+        bytes.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_lose_paths_and_special_characters() {
+        let name = |encoded: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(NAME_HEADER, encoded.parse().unwrap());
+            file_name(&headers).ok()
+        };
+        assert_eq!(name("awr%20rpt%281%29.html").unwrap(), "awr-rpt-1-.html");
+        assert_eq!(name("..%2F..%2Fetc%2Fpasswd").unwrap(), "passwd");
+        assert_eq!(name("%E5%A0%B1%E5%91%8A.txt").unwrap(), "--.txt");
+        assert_eq!((name("a.part"), name("a%2F")), (None, None));
+        assert_eq!(decoded("100%"), "100%");
+    }
+}

@@ -1,0 +1,301 @@
+//! Table of paths. Handlers run on threads for blocking work; uploads and event streams are async.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request};
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, get, on, put};
+use http_body_util::LengthLimitError;
+use hyper::StatusCode;
+use hyper::header::{HeaderValue, SET_COOKIE};
+use tokio::sync::watch;
+
+use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::events::{EventSender, Streams};
+use crate::language::Language;
+use crate::{Shared, assets, choose, figures, guard, jobs, layout, live, models, pages, reports, runs, story};
+
+/// Maximum length of a body, other than of uploads.
+const BODY_MAX: usize = 64 << 10;
+/// Timeout for a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Seconds of history of a new page.
+const HISTORY: usize = 300;
+
+type Act = fn(&Shared, &Input) -> Outcome;
+
+/// Pages, and other answers without effect.
+const READS: [(&str, Act); 21] = [
+    ("/", pages::volumes),
+    ("/volumes/{name}", pages::volume),
+    ("/api/products", |shared, _| Ok(Answer::json(&figures::products(shared)))),
+    ("/measure", |_, input| Ok(runs::measure_page(input))),
+    ("/runs/{name}", runs::run_page),
+    ("/runs/{name}/json", runs::json),
+    ("/runs/{name}/csv", runs::csv),
+    ("/runs/{name}/html", runs::html),
+    ("/compare/{before}/{after}", runs::compare),
+    ("/api/runs", |shared, _| Ok(runs::list(shared))),
+    ("/api/runs/{name}/points", runs::points),
+    ("/api/jobs", |shared, _| Ok(jobs::list(shared))),
+    ("/choose", |_, input| Ok(choose::list_page(input))),
+    ("/choose/{case}", choose::case_page),
+    ("/choose/{case}/diagnosis", choose::diagnosis_page),
+    ("/choose/{case}/demand", choose::demand_page),
+    ("/api/reports", |shared, _| Ok(reports::list(shared))),
+    ("/model", |_, input| Ok(models::page(input))),
+    ("/model/articles/{name}", models::article_page),
+    ("/story/{case}/html", story::html),
+    ("/story/{case}/{run}/html", story::html),
+];
+
+/// Computations and changes.
+const WRITES: [(&str, &str, Act); 15] = [
+    ("post", "/api/links", link),
+    ("post", "/api/figures", |shared, input| Ok(Answer::json(&figures::figures(shared, &input.read()?)?))),
+    ("post", "/api/volumes/{name}/attach", pages::attach),
+    ("post", "/api/volumes/{name}/detach", pages::detach),
+    ("post", "/api/jobs", jobs::start),
+    ("post", "/api/jobs/{id}/stop", jobs::stop),
+    ("delete", "/api/jobs/{id}", jobs::remove),
+    ("put", "/api/runs/{name}/label", runs::label),
+    ("delete", "/api/runs/{name}", runs::delete),
+    ("post", "/api/reports", reports::create),
+    ("delete", "/api/reports/{case}", reports::delete),
+    ("post", "/api/reports/{case}/size", choose::size),
+    ("post", "/api/reports/{case}/terraform", choose::terraform),
+    ("post", "/api/reports/{case}/emulate", story::emulate),
+    ("post", "/api/simulate", models::simulate),
+];
+
+/// Router of the console, with its access rules.
+pub fn router(shared: &Arc<Shared>, stopped: &watch::Receiver<bool>) -> Router {
+    let mut router = Router::new();
+    for (path, act) in READS {
+        router = router.route(path, handler(MethodFilter::GET, shared, act));
+    }
+    for (verb, path, act) in WRITES {
+        let filter = match verb {
+            "post" => MethodFilter::POST,
+            "put" => MethodFilter::PUT,
+            _ => MethodFilter::DELETE,
+        };
+        router = router.route(path, handler(filter, shared, act));
+    }
+    let streams = Streams::default();
+    let upload = Arc::clone(shared);
+    router
+        .merge(entrance(shared))
+        .merge(event_routes(shared, &streams, stopped))
+        .route(
+            "/api/reports/{case}",
+            put(move |parameters: RawPathParams, request: Request| {
+                let (shared, case) = (Arc::clone(&upload), first(&parameters));
+                async move { reports::upload(shared, case, request).await }
+            }),
+        )
+        .route("/assets/{name}", get(|parameters: RawPathParams| async move { assets::asset(&first(&parameters)) }))
+        .route("/favicon.ico", get(|| async { assets::asset("icon.svg") }))
+        .nest("/api/control", plimsoll_service::http::router(&shared.service))
+        .fallback(|request: Request| async move {
+            let language = language(&request);
+            let refused = Refused::not_found("no such page: choose one from the menu");
+            refused.response(request.headers(), language)
+        })
+        .layer(middleware::from_fn_with_state(Arc::clone(shared), guard::guard))
+}
+
+/// The page that a printed URL opens, and the exchange of its token for a session.
+fn entrance(shared: &Arc<Shared>) -> Router {
+    let page = |request: Request| async move { Answer::Html(layout::entrance(language(&request))).response() };
+    let exchange = Arc::clone(shared);
+    let enter = move |request: Request| {
+        let shared = Arc::clone(&exchange);
+        async move {
+            let (headers, language) = (request.headers().clone(), language(&request));
+            match body(request.into_body()).await.and_then(|body| entered(&shared, &body)) {
+                Ok(response) => response,
+                Err(refused) => refused.response(&headers, language),
+            }
+        }
+    };
+    Router::new().route("/enter", get(page)).route("/api/enter", on(MethodFilter::POST, enter))
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    token: String,
+}
+
+fn entered(shared: &Shared, body: &[u8]) -> Result<Response, Refused> {
+    let input = Input { body: body.to_vec(), ..Input::default() };
+    let Entry { token } = input.read()?;
+    let failed = |error: std::io::Error| Refused::failed(format!("the session cannot be kept: {error}"));
+    let session = shared.sessions.enter(&token).map_err(failed)?.ok_or_else(|| {
+        Refused::new(
+            StatusCode::UNAUTHORIZED,
+            "this URL was used before: restart plimsoll for a new one, or make one in an open page",
+        )
+    })?;
+    let name = guard::cookie_name(shared);
+    let cookie = format!("{name}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    if let Ok(value) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(SET_COOKIE, value);
+    }
+    Ok(response)
+}
+
+/// Another URL that opens the console once.
+fn link(shared: &Shared, _: &Input) -> Outcome {
+    let link = shared.link().map_err(|error| Refused::failed(format!("no random bytes: {error}")))?;
+    Ok(Answer::json(&serde_json::json!({ "url": link })))
+}
+
+/// A handler that runs on a thread for blocking work.
+fn handler(filter: MethodFilter, shared: &Arc<Shared>, act: Act) -> axum::routing::MethodRouter {
+    let shared = Arc::clone(shared);
+    on(filter, move |parameters: RawPathParams, request: Request| {
+        let shared = Arc::clone(&shared);
+        async move {
+            let (headers, language) = (request.headers().clone(), language(&request));
+            let path = parameters.iter().map(|(_, value)| value.to_owned()).collect();
+            let outcome = match body(request.into_body()).await {
+                Err(refused) => Err(refused),
+                Ok(body) => {
+                    let cancelled = Arc::new(AtomicBool::new(false));
+                    // Dropped with this future when the client is gone.
+                    let _gone = SetOnDrop(Arc::clone(&cancelled));
+                    let input = Input { path, body, language, cancelled };
+                    let done = tokio::task::spawn_blocking(move || act(&shared, &input)).await;
+                    done.unwrap_or_else(|_| Err(Refused::failed("the request failed: see the output of the program")))
+                }
+            };
+            outcome.map_or_else(|refused| refused.response(&headers, language), Answer::response)
+        }
+    })
+}
+
+/// Sets a flag when it is dropped.
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn body(body: Body) -> Result<Vec<u8>, Refused> {
+    let read = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await;
+    let read = read.map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))?;
+    read.map(|bytes| bytes.to_vec()).map_err(|error| {
+        let is_long = std::error::Error::source(&error).is_some_and(<dyn std::error::Error>::is::<LengthLimitError>);
+        if is_long {
+            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "the request is longer than 64 KiB")
+        } else {
+            Refused::bad("the request broke off")
+        }
+    })
+}
+
+fn language(request: &Request) -> Language {
+    Language::of_cookie(guard::cookie(request.headers(), "lang"))
+}
+
+fn first(parameters: &RawPathParams) -> String {
+    parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default()
+}
+
+/// Event streams: all volumes, a volume, a measurement.
+fn event_routes(shared: &Arc<Shared>, streams: &Streams, stopped: &watch::Receiver<bool>) -> Router {
+    let stream = |feed: Feed| {
+        let (shared, streams, stopped) = (Arc::clone(shared), streams.clone(), stopped.clone());
+        get(move |parameters: RawPathParams, request: Request| {
+            let name = first(&parameters);
+            let (headers, language) = (request.headers().clone(), language(&request));
+            let opened = streams.open();
+            async move {
+                let (response, sender) = match opened {
+                    Ok(opened) => opened,
+                    Err(refused) => return refused.response(&headers, language),
+                };
+                tokio::spawn(follow(shared, feed, name, sender, stopped));
+                response
+            }
+        })
+    };
+    Router::new()
+        .route("/events/volumes", stream(Feed::Volumes))
+        .route("/events/volumes/{name}", stream(Feed::Volume))
+        .route("/events/jobs/{id}", stream(Feed::Job))
+}
+
+/// Content of an event stream.
+#[derive(Clone, Copy)]
+enum Feed {
+    Volumes,
+    Volume,
+    Job,
+}
+
+/// Sends the events of a stream until the client, the object or the server is gone.
+async fn follow(
+    shared: Arc<Shared>,
+    feed: Feed,
+    name: String,
+    sender: EventSender,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let events = async {
+        match feed {
+            Feed::Job => jobs::follow(&shared, &name, &sender).await,
+            Feed::Volumes | Feed::Volume => follow_volumes(&shared, feed, &name, &sender).await,
+        }
+    };
+    tokio::select! {
+        () = events => {}
+        () = sender.closed() => {}
+        _ = stopped.wait_for(|stopped| *stopped) => {}
+    }
+}
+
+async fn follow_volumes(shared: &Arc<Shared>, feed: Feed, name: &str, sender: &EventSender) {
+    let mut samples = shared.live.subscribe();
+    if matches!(feed, Feed::Volume) {
+        let (reader, volume) = (Arc::clone(shared), name.to_owned());
+        let history = tokio::task::spawn_blocking(move || pages::history(&reader, &volume, HISTORY)).await;
+        if let Ok(Some(history)) = history {
+            sender.send("history", &history).await;
+        }
+    }
+    while samples.changed().await.is_ok() {
+        let sample = Arc::clone(&samples.borrow_and_update());
+        if let Some(error) = &sample.error {
+            sender.send("trouble", &serde_json::json!({ "error": error }).to_string()).await;
+            continue;
+        }
+        let json = if matches!(feed, Feed::Volume) {
+            let Some(json) = sample.json_of(name) else {
+                sender.send("gone", "{}").await;
+                return;
+            };
+            json
+        } else {
+            sample.json()
+        };
+        if !sender.offer("volumes", &json) {
+            return;
+        }
+    }
+}
+
+/// Starts the sampler.
+pub fn background(shared: &Arc<Shared>) -> impl Future<Output = ()> + Send + 'static {
+    live::run(Arc::clone(shared))
+}

@@ -1,0 +1,117 @@
+//! One story: reports, the choice for them, the emulated volume of that choice, and its measurement.
+//!
+//! A case remembers its choice, its volume and its run, in a file beside the reports.
+
+use std::fs;
+use std::path::Path;
+
+use plimsoll_report::{Page, page_html, pages};
+use plimsoll_service::api::Create;
+use serde::{Deserialize, Serialize};
+
+use crate::Shared;
+use crate::answer::{Answer, Input, Outcome, Refused, plain_name};
+use crate::choose::{self, Extent, SizeRequest};
+use crate::runs;
+use crate::session::write_private;
+
+/// File of a case. Not part of its reports, as it is beside their folder.
+const FOLDER: &str = "stories";
+/// Longest name of a volume made of a subject.
+const MAX_NAME: usize = 40;
+
+/// What became of a case.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Story {
+    /// Conditions of the choice.
+    wanted: SizeRequest,
+    /// The chosen configuration.
+    like: String,
+    /// The emulated volume.
+    volume: String,
+    /// The measured run.
+    run: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EmulateRequest {
+    like: String,
+    wanted: SizeRequest,
+}
+
+/// Creates the emulated volume of a choice.
+pub fn emulate(shared: &Shared, input: &Input) -> Outcome {
+    let case = input.part(0);
+    let EmulateRequest { like, wanted } = input.read()?;
+    let parsed = shared.reports.parsed(case)?;
+    let name = free_name(shared, &choose::subject_names(&parsed))?;
+    let create = Create { name: name.clone(), like: like.clone(), ..Create::default() };
+    shared.service.create(&create)?;
+    keep(&shared.directory, case, &Story { wanted, like, volume: name.clone(), run: None });
+    Ok(Answer::json(&serde_json::json!({ "volume": name })))
+}
+
+/// A name for a volume that is not in use.
+fn free_name(shared: &Shared, subject: &str) -> Result<String, Refused> {
+    let plain: String = plain_name(&subject.to_lowercase()).chars().take(MAX_NAME).collect();
+    let plain = plain.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned();
+    let stem = if plain.is_empty() { "choice".to_owned() } else { plain };
+    let volumes = shared.service.list()?;
+    let is_free = |name: &String| volumes.iter().all(|volume| volume.name != *name);
+    let names = std::iter::once(stem.clone()).chain((2..1_000).map(|number| format!("{stem}-{number}")));
+    names.into_iter().find(is_free).ok_or_else(|| Refused::bad("too many volumes of this name: delete some of them"))
+}
+
+/// The case that a volume was created for.
+pub fn case_of(shared: &Shared, volume: &str) -> Option<String> {
+    let cases = fs::read_dir(shared.directory.join(FOLDER)).ok()?.flatten();
+    let ids = cases.filter_map(|entry| Some(entry.path().file_stem()?.to_string_lossy().into_owned()));
+    ids.into_iter().find(|id| {
+        read(&shared.directory, id).is_some_and(|story| story.volume == volume) && shared.reports.folder(id).is_ok()
+    })
+}
+
+/// Name of the database of a case.
+pub fn title(shared: &Shared, case: &str) -> String {
+    shared.reports.parsed(case).map_or_else(|_| case.to_owned(), |parsed| choose::subject_names(&parsed))
+}
+
+/// Remembers the measured run of a case.
+pub fn note_run(directory: &Path, case: &str, run: &str) {
+    if let Some(story) = read(directory, case) {
+        keep(directory, case, &Story { run: Some(run.to_owned()), ..story });
+    }
+}
+
+/// Diagnosis, choice and measurement as one file that needs no network.
+pub fn html(shared: &Shared, input: &Input) -> Outcome {
+    let case = input.part(0);
+    let parsed = shared.reports.parsed(case)?;
+    let story = read(&shared.directory, case).unwrap_or_default();
+    let subject = choose::subject(&parsed, &story.wanted.subject)?;
+    let request = SizeRequest { extent: Extent::Report, ..story.wanted };
+    let found = choose::search(shared, &parsed, subject, &request)?;
+    let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::page(&parsed, subject, &found)];
+    let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(story.run);
+    if let Some(run) = run {
+        parts.push(runs::page_of(shared, &run)?);
+    }
+    let page = pages::joined(&format!("Storage for {}", choose::subject_names(&parsed)), parts);
+    Ok(Answer::File(format!("storage-{case}.html"), "text/html; charset=utf-8", page_html(&page).into_bytes()))
+}
+
+fn path(directory: &Path, case: &str) -> Option<std::path::PathBuf> {
+    (plain_name(case) == case).then(|| directory.join(FOLDER).join(format!("{case}.json")))
+}
+
+fn read(directory: &Path, case: &str) -> Option<Story> {
+    serde_json::from_slice(&fs::read(path(directory, case)?).ok()?).ok()
+}
+
+/// Keeps a story; without it the links between pages are missing, which is no reason to fail.
+fn keep(directory: &Path, case: &str, story: &Story) {
+    let Some(path) = path(directory, case) else { return };
+    let bytes = serde_json::to_vec(story).unwrap_or_default();
+    let _ = crate::session::make_private(&directory.join(FOLDER)).and_then(|()| write_private(&path, &bytes));
+}
