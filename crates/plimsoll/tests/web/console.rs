@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// A running console.
@@ -140,7 +141,7 @@ impl Drop for WebServer {
         if self.folder.as_os_str().is_empty() {
             return;
         }
-        let _ = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.folder);
     }
